@@ -4,7 +4,7 @@
 # make smollm2  fetch a chat model that people know (93 MB, once): then it is in the menus as smollm2
 # make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
 # make test   every kind of check and test, in parallel: about 23 minutes of processor time
-# make test-all  that with the long tests and every grid in full, every page on every screen, the soak and the cluster; CI runs this
+# make test-all  that with every grid in full, every page on every screen, long walks, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability
 # make mutants  whether the tests still find as many of the small faults that mutmut makes in what decides; OF=judge: one part
@@ -47,6 +47,8 @@ smollm2: $(VENV)/installed
 style: $(VENV)/installed-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports --no-cache
+	$(PY) -m deptry .
 
 js: node_modules/installed
 	npm run --silent check

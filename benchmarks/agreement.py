@@ -83,7 +83,7 @@ def repeat(target_name: str, draft: str, rows: list[Row], options: Namespace) ->
         load["after"], attempts = os.getloadavg()[0], attempts + 1
     for row, trace in zip(rows, traces, strict=True):
         row.measured.append(speedup(trace) or 0.0)
-        row.modelled.append(speedup_at(trace.rounds, costs.costs) or 0.0)
+        row.modelled.append(speedup_at(trace.rounds, costs) or 0.0)
     figures = {"step_ms": 1000 * costs.step_seconds, "c": costs.cost_ratio, "v5": costs.verification[5]}
     pair = {"pair": rows[0].pair, "attempts": attempts, "load_average": rounded(load)}
     return pair | rounded(figures | {"overhead": costs.overhead})

@@ -15,10 +15,11 @@ import torch
 
 from specviz import DecodeSettings, autoregressive_decode, load_model
 from specviz.core.errors import DisturbedError
+from specviz.core.metrics import Costs
 from specviz.core.rounds import known_seconds
 from specviz.core.trace import Trace
 from specviz.decoding import AutoregressiveRun, Drafter, SpeculativeRun, alternate
-from specviz.measure.calibration import PROMPT, Calibration, calibrate
+from specviz.measure.calibration import PROMPT, calibrate
 from specviz.models.devices import instructions
 from specviz.models.loaded_model import Dtype, LoadedModel
 
@@ -80,12 +81,12 @@ def calibrated_step(target: LoadedModel) -> float:
     return min(median(map(known_seconds, run.seconds_per_token)) for run in runs if run)
 
 
-def steady_calibration(target: LoadedModel, drafter: Drafter) -> Calibration:
-    """One whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
+def steady_calibration(target: LoadedModel, drafter: Drafter) -> Costs:
+    """Those whose repeats agree: the machine may be disturbed for a moment. DisturbedError: it stays so."""
     for _ in range(TRIES - 1):
         with suppress(DisturbedError):
-            return calibrate(target, drafter.loaded, drafter=drafter)
-    return calibrate(target, drafter.loaded, drafter=drafter)
+            return calibrate(target, drafter.loaded, drafter=drafter).costs
+    return calibrate(target, drafter.loaded, drafter=drafter).costs
 
 
 def in_turns(target: LoadedModel, drafter: Drafter, prompt: str, settings: DecodeSettings) -> Trace:

@@ -54,7 +54,7 @@ def write_bench_plots(folder: Path, result: "BenchResult") -> Iterator[Path]:
     kind = "rate" if result.settings.rates else "concurrency"
     if found.measured:
         drawn[f"speedup-by-{kind}"] = figures.load_figure(found)
-        drawn["speedup-by-prompt"] = figures.prompts_figure(found.measured[0], result.prompts)
+        drawn["speedup-by-prompt"] = figures.prompts_figure(found.measured[0][0], result.prompts)
     if found.loads:
         drawn["times"] = figures.times_figure(found.loads[0])
         drawn[f"throughput-by-{kind}"] = figures.throughput_figure(found)

@@ -33,11 +33,11 @@ from specviz.core.texts import join_choices
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
 from specviz.data.prompts.workloads import ALL_WORKLOADS, WORKLOADS, Workload, find_workload
-from specviz.measure.paired import Comparison, prefill_seconds
+from specviz.measure.paired import Comparison, TimedDecoder, prefill_seconds
 from specviz.measure.race import lap_figures
 from specviz.measure.sweep.plan import SweepCell, SweepPair, SweepPlan, SweepPrompt, workload_prompts
 from specviz.measure.sweep.prompt_files import read_prompt_file
-from specviz.measure.sweep.rows import COLUMNS, COUNTED, SweepFile, SweepRow, counted, frame_of, names_apart
+from specviz.measure.sweep.rows import COLUMNS, SweepFile, SweepRow, counted, frame_of, names_apart
 
 if TYPE_CHECKING:
     from specviz.decoding.drafters.choose import Loaded
@@ -267,15 +267,9 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         **{name: getattr(settings, name) for name, row in SETTINGS.items() if row.words},  # those that are in `manner`
         "seeds": comparison.seeds,
         "new_tokens": len(speculative.output.token_ids),
-        "autoregressive": _decoder_json(plain, comparison.plain_seconds, comparison.plain_lengths),
-        "speculative": {
-            **_decoder_json(speculative, comparison.speculative_seconds, comparison.speculative_lengths),
-            **counted(speculative),
-        },
-        "all_seeds": {
-            **{name: getattr(comparison.counts, name) for name in (*COUNTED, "emitted")},
-            "plain_tokens": comparison.plain_written,
-        },
+        "autoregressive": _decoder_json(plain, comparison.alone),
+        "speculative": _decoder_json(speculative, comparison.ours) | counted(speculative),
+        "all_seeds": comparison.counts.figures | {"plain_tokens": comparison.plain_written},
         "predicted_speedup": predicted and predicted.speedup,
         "predicted_low": predicted_low,
         "predicted_high": predicted_high,
@@ -285,12 +279,12 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dict[str, Any]:
+def _decoder_json(trace: Trace, timed: TimedDecoder) -> dict[str, Any]:
     """One decoder: its run that is shown, and of every repeat the seconds and the number of new tokens."""
     return {
-        "seconds": median(seconds),
-        "seconds_all": seconds,
-        "new_tokens_all": lengths,
+        "seconds": median(timed.seconds),
+        "seconds_all": timed.seconds,
+        "new_tokens_all": timed.tokens,
         "prefill_seconds": prefill_seconds(trace),
         "token_ids": trace.output.token_ids,
         "text": trace.output.text,
@@ -299,11 +293,10 @@ def _decoder_json(trace: Trace, seconds: list[float], lengths: list[int]) -> dic
 
 def print_comparison(comparison: Comparison) -> None:
     verdict, seeds, found = comparison.verdict, comparison.seeds, comparison.quality
-    timed = (
-        ("target alone", comparison.plain_seconds, comparison.plain_rates),
-        ("speculative", comparison.speculative_seconds, comparison.speculative_rates),
-    )
-    rows = [[name, median(s), float(median(rates)), f"{min(s):.3f} to {max(s):.3f}"] for name, s, rates in timed]
+    rows = [
+        [name, median(its.seconds), median(its.rates), f"{min(its.seconds):.3f} to {max(its.seconds):.3f}"]
+        for name, its in (("target alone", comparison.alone), ("speculative", comparison.ours))
+    ]
     print_table(("", "median s", "tokens/s", "spread"), rows)
     of_all = f"seeds {seeds[0]} to {seeds[-1]}, all together: " if len(seeds) > 1 else ""
     print_line(f"{of_all}{counts_line(comparison.counts, 'discarded')}")

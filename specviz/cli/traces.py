@@ -99,14 +99,16 @@ def calibrate(options: PairOptions, settings: DecodeSettings) -> None:
         from specviz.models.loading import measure_dtypes
 
         status.show("measuring")
-        costs = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
-        found = costs.costs
+        measured = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
+        costs, result = measured.costs, asdict(measured)
+        result |= result.pop("costs")
+        checks = {k: steps for k, steps in costs.verification.items() if k <= calibration.LONGEST_PASS}  # of chains
         intervals = {
-            "cost_ratio": found.of_draft,
-            "overhead": found.interval(lambda block: block.overhead),
-            "verification": {k: found.check_interval(k) for k in costs.verification},
+            "cost_ratio": costs.of_draft,
+            "overhead": costs.interval(lambda block: block.overhead),
+            "verification": {k: costs.check_interval(k) for k in checks},
         }
-        result = asdict(costs) | {"intervals": intervals, "dtypes": {}}
+        result |= {"verification": checks, "intervals": intervals, "dtypes": {}}
         for role, model in (("target", target), ("draft", drafter.loaded)):
             status.show(f"measuring the {role} in both number formats")
             lengths = range(1, calibration.LONGEST_PASS + 1)

@@ -79,9 +79,14 @@ def interval_of_ratios(ratios: Sequence[float]) -> tuple[float, float]:
     with statistics", CACM 29(3), 1986); Student's t because there are few repeats (Georges, Buytaert and Eeckhout,
     "Statistically rigorous Java performance evaluation", OOPSLA 2007).
     """
-    logs = [math.log(ratio) for ratio in ratios]
-    middle, half = fmean(logs), student_t(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
-    return math.exp(middle - half), math.exp(middle + half)
+    low, high = interval_of_mean([math.log(ratio) for ratio in ratios])
+    return math.exp(low), math.exp(high)
+
+
+def interval_of_mean(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t-interval of the mean of two or more values."""
+    middle, half = fmean(values), student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return middle - half, middle + half
 
 
 @cache

@@ -5,6 +5,7 @@ has the place of a text as its context, the English text, and the same in that l
 that an item put into a list moves no other. A text that is missing, or whose English has changed since, is English.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from specviz.core.once import Once, cache_once
 PARAMETERS = ParamSpec("PARAMETERS")
 RESULT = TypeVar("RESULT")
 ENGLISH = "en"
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')  # a part of a text in a gettext file
 _language: ContextVar[str] = ContextVar("language")  # of this run of a page's script, or of this command
 _choosers: list[Callable[[], str]] = []  # who says it where nobody has yet: the app
 
@@ -123,5 +125,6 @@ def _previous_and_notes(comments: Sequence[str]) -> tuple[str, Sequence[str]]:
     """Babel reads as comments also the lines `#| msgid "…"`, of which a long text has several."""
     lines = [line.removeprefix("| ") for line in comments if line.startswith("| ")]
     at = next((i for i, line in enumerate(lines) if line.startswith("msgid ")), len(lines))
-    said = "\n".join(lines[at:]).removeprefix("msgid ")
-    return denormalize(said) if said else "", [line for line in comments if not line.startswith("|")]
+    # Babel writes all parts of a long text in one line, and gettext's own tools one part a line.
+    said = "".join(map(denormalize, _QUOTED.findall("\n".join(lines[at:]))))
+    return said, [line for line in comments if not line.startswith("|")]

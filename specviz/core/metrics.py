@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate, zip_longest
 from math import comb, nan
 from statistics import median
-from typing import Self
+from typing import Any, Self
 
 from specviz.core.judge import Interval, Judgement, judge
 from specviz.core.numbers import localize
@@ -111,6 +111,12 @@ class Counts:
     def tokens_per_target_call(self) -> float | None:
         """Emitted tokens / rounds (block efficiency, tau); None before the first round."""
         return self.emitted / self.rounds if self.rounds else None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The counts and the rates, by their names."""
+        rates = ("acceptance_rate", "per_judgement_rate", "tokens_per_target_call")
+        return asdict(self) | {name: getattr(self, name) for name in rates}
 
     def plus(self, round: Round) -> "Counts":
         statuses = [token.status for token in round.drafted]  # once: a page counts the rounds of a long run many times

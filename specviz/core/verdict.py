@@ -6,7 +6,7 @@ Where it cannot, the reason says so and names neither.
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from statistics import fmean, geometric_mean, median, mode
@@ -362,12 +362,9 @@ def summary(trace: Trace) -> dict[str, Any]:
         speedup: seconds of the target alone / seconds of speculative decoding, measured, one pair of runs.
         verdict: the words and the reason; or why there is none.
     """
-    counts, verdict = metrics.count(trace.rounds), verdict_of_run(trace)
+    verdict = verdict_of_run(trace)
     return {
-        **asdict(counts),
-        "acceptance_rate": counts.acceptance_rate,
-        "per_judgement_rate": counts.per_judgement_rate,
-        "tokens_per_target_call": counts.tokens_per_target_call,
+        **metrics.count(trace.rounds).figures,
         "speedup": metrics.speedup(trace),
         "verdict": f"{verdict.headline}. {verdict.reason}" if verdict else explain_no_result(trace),
     }

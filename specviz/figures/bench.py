@@ -22,7 +22,7 @@ LEAST = 0.01  # ms: a logarithm has no 0
 
 
 def load_figure(found: BenchFindings) -> plot.Figure:
-    rows = [_row(f"{load.load:g}", load.speedup) for load in found.measured if load.speedup]
+    rows = [_row(f"{load.load:g}", speedup) for load, speedup in found.measured]
     return speedup_figure(rows, of=_load_title(found))
 
 

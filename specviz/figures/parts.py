@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, TypedDict
 
+from specviz.core.judge import Judgement
+
 _TURNS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")  # they would turn the sentence around the text too
 JOINER = "\u2060"  # has no width
 
@@ -74,14 +76,14 @@ def marker(symbol: str | Sequence[str], size: float, color: str, edge: str = "",
     return {"symbol": symbol, "size": size, "color": color, "line": {"width": width, "color": edge or color}}
 
 
-def interval(
-    values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any
-) -> FigurePart:
-    ends = {
-        "array": [above - value for value, above in zip(values, high, strict=True)],
-        "arrayminus": [value - below for value, below in zip(values, low, strict=True)],
+def intervals(speedups: Sequence[Judgement], color: str, **more: Any) -> FigurePart:
+    """A bar across each speedup, as long as its 95 % interval; none where that is not known."""
+    ends = [(each.speedup, *(each.interval or 2 * (each.speedup,))) for each in speedups]
+    lengths = {
+        "array": [high - speedup for speedup, _, high in ends],
+        "arrayminus": [speedup - low for speedup, low, _ in ends],
     }
-    return {"type": "data", "symmetric": False, **ends, "color": color, "thickness": 1.5, "width": 4, **more}
+    return {"type": "data", "symmetric": False, **lengths, "color": color, "thickness": 1.5, "width": 4, **more}
 
 
 def axis(title: str = "", **more: Any) -> FigurePart:

@@ -58,10 +58,9 @@ def speedup_figure(
         its = [row for row in rows if row.judged.word == word]
         if its:
             speedups = [row.judged.speedup for row in its]
-            low, high = zip(*(row.judged.interval or (row.judged.speedup,) * 2 for row in its), strict=True)
             more: plot.FigurePart = {"orientation": "h", "marker": marker}
             more["customdata"] = [row.told for row in its]
-            more["error_x"] = plot.interval(speedups, low, high, plot.GREY)
+            more["error_x"] = plot.intervals([row.judged for row in its], plot.GREY)
             labels = [row.label for row in its]
             parts.append(plot.bars(LEGEND[word], speedups, labels, "%{customdata}<extra></extra>", **more))
     highest = max(row.judged.speedup for row in rows)

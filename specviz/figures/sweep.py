@@ -1,7 +1,6 @@
 """The figures of "When it helps". Pure functions: frames of points in, a figure out; never colour alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -35,15 +34,14 @@ def ways_figure(found: pd.DataFrame, way: str, labels: Mapping[Any, str]) -> plo
     """A bar for each text and each way to draft it; those of one text stand below each other."""
     order = {text: place for place, text in enumerate(dict.fromkeys(found.iloc[:, 0]))}
     points = sorted(iterate_rows(found), key=lambda point: order[point[0]])
-    rows = [_summary_row(point, f", {_accepted(point.acceptance_rate)}") for point in points]
-    names = [f"{row.name}, {labels[getattr(point, way)]}" for row, point in zip(rows, points, strict=True)]
-    return speedup_figure([replace(row, name=name) for row, name in zip(rows, names, strict=True)])
+    said = [(f", {_accepted(each.acceptance_rate)}", f", {labels[getattr(each, way)]}") for each in points]
+    return speedup_figure([_summary_row(point, *more) for point, more in zip(points, said, strict=True)])
 
 
-def _summary_row(point: Any, more: str) -> SpeedupRow:
+def _summary_row(point: Any, more: str, way: str = "") -> SpeedupRow:
     """The row of a point of `study.summarise`: its first column says what it is of."""
     judged = Judgement(point.outcome, point.speedup, "interval", interval_of(point))
-    return SpeedupRow(workload_title(point[0]), judged, more)
+    return SpeedupRow(f"{workload_title(point[0])}{way}", judged, more)
 
 
 def interval_of(point: Any) -> Interval | None:

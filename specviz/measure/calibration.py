@@ -42,17 +42,8 @@ class Calibration:
     draft: str | None  # None: prompt lookup, which costs almost nothing
     draft_dtype: str | None
     threads: int
-    step_seconds: float  # that unit
-    cost_ratio: float  # c: one draft step, with the choice of its token
-    verification: dict[int, float]  # v(k): k tokens at once
-    overhead: float  # o: the time of a round that is neither drafting nor verifying
+    costs: Costs  # with v of a tree where no chain has as many tokens
     tree_verification: dict[int, float] = field(default_factory=dict)  # v of a tree, by its nodes; empty: not measured
-    blocks: tuple[Costs, ...] = ()  # the costs that each block of repeats has alone, v of trees among them
-
-    @property
-    def costs(self) -> Costs:
-        trees = {nodes + 1: steps for nodes, steps in self.tree_verification.items()}
-        return Costs(self.step_seconds, self.cost_ratio, trees | self.verification, self.overhead, self.blocks)
 
 
 def tree_sizes(tree: str | None) -> list[int]:
@@ -91,17 +82,15 @@ def calibration_steps(
     works |= {("tree", n): runs.time_size(n, f"{DYNAMIC}{n}") for n in trees}
     found = yield from interleave(works, turns)
     blocks, sizes = list(_blocks(found)), [*(("tree", n) for n in trees), *(("chain", n) for n in lengths)]
-    costs = Costs.from_blocks(
-        [
-            Costs(
-                step,
-                times["drafter"].draft,
-                {1: 1.0} | {n + 1: times[kind, n].verify for kind, n in sizes},
-                times["drafter"].overhead,
-            )
-            for step, times in blocks
-        ]
-    )
+    costs = [
+        Costs(
+            step,
+            times["drafter"].draft,
+            {1: 1.0} | {n + 1: times[kind, n].verify for kind, n in sizes},
+            times["drafter"].overhead,
+        )
+        for step, times in blocks
+    ]
     named = None if method_of(drafter.info.kind).loads == "nothing" else drafter.info
     measured = Calibration(
         target=target.name,
@@ -109,27 +98,23 @@ def calibration_steps(
         draft=named.name if named else None,
         draft_dtype=named.dtype if named else None,
         threads=torch.get_num_threads(),
-        step_seconds=costs.step_seconds,
-        cost_ratio=costs.cost_ratio,
-        verification={k: costs.verification[k] for k in (1, *(n + 1 for n in lengths))},
-        overhead=costs.overhead,
+        costs=Costs.from_blocks(costs),
         tree_verification={n: median(times["tree", n].verify for _, times in blocks) for n in trees},
-        blocks=costs.blocks,
     )
-    check_costs(measured)
+    check_costs(measured.costs, measured.target_dtype)
     return measured
 
 
 calibrate = drop_pauses(calibration_steps)
 
 
-def check_costs(measured: Calibration) -> None:
+def check_costs(costs: Costs, target_dtype: str) -> None:
     """DisturbedError where no quiet machine has such costs, or where their repeats do not agree."""
-    k, steps = min(measured.verification.items(), key=lambda each: each[1])
-    if steps < least_check(measured.target_dtype):
+    k, steps = min(costs.verification.items(), key=lambda each: each[1])
+    if steps < least_check(target_dtype):
         raise DisturbedError(say("disturbed", count=k, least=steps, most=steps))
     for drafted in AGREE_AT:
-        interval = measured.costs.interval(partial(Costs.round_steps, drafted=drafted))
+        interval = costs.interval(partial(Costs.round_steps, drafted=drafted))
         if interval and interval[1] > AGREE * interval[0]:
             raise DisturbedError(say("disturbed_round", count=drafted, least=interval[0], most=interval[1]))
 

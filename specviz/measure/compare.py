@@ -1,15 +1,14 @@
 """Both decoders on the same prompt, timed alternately: races, sweeps and the command line measure with this only."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from statistics import fmean, stdev
+from statistics import fmean
 
 import torch
 
 from specviz.core.errors import DisturbedError
-from specviz.core.intervals import student_t
+from specviz.core.intervals import interval_of_mean
 from specviz.core.metrics import Costs, count, first_difference
 from specviz.core.rounding import judge_difference
 from specviz.core.rounds import known_seconds
@@ -225,8 +224,7 @@ def mean_log_probability(target: LoadedModel, prompt: Sequence[int], output: Seq
         each += rows.gather(1, written[:, None])[:, 0].tolist()
     if len(each) < 2:
         return paired.LogProbability(each[0], None, None)
-    mean, half = fmean(each), student_t(len(each) - 1) * stdev(each) / math.sqrt(len(each))
-    return paired.LogProbability(mean, mean - half, mean + half)
+    return paired.LogProbability(fmean(each), *interval_of_mean(each))
 
 
 def next_logits(target: LoadedModel, text: Sequence[int], draft: LoadedModel | None = None) -> torch.Tensor:

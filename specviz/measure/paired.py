@@ -30,6 +30,23 @@ class SampledRepeat:
 
 
 @dataclass(frozen=True, slots=True)
+class TimedDecoder:
+    """One of the two decoders; each list has one number for each repeat."""
+
+    tokens: list[int]
+    seconds: list[float]  # decoding without prefill
+    prefill: list[float]
+
+    @property
+    def rates(self) -> list[float]:
+        return [tokens / its for tokens, its in zip(self.tokens, self.seconds, strict=True)]
+
+    @property
+    def latency(self) -> list[float]:
+        return [a + b for a, b in zip(self.prefill, self.seconds, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
 class LogProbability:
     mean: float
     low: float | None  # None for a text of one token
@@ -99,24 +116,17 @@ class Comparison:
         return [same] * len(self.plain_seconds)
 
     @property
-    def speculative_lengths(self) -> list[int]:
-        return [repeat.counts.emitted for repeat in self.repeats]
+    def ours(self) -> TimedDecoder:
+        tokens = [repeat.counts.emitted for repeat in self.repeats]
+        return TimedDecoder(tokens, self.speculative_seconds, self.speculative_prefill)
 
     @property
-    def plain_lengths(self) -> list[int]:
-        return [repeat.plain_tokens for repeat in self.repeats]
-
-    @property
-    def plain_rates(self) -> list[float]:
-        return [tokens / its for tokens, its in zip(self.plain_lengths, self.plain_seconds, strict=True)]
-
-    @property
-    def speculative_rates(self) -> list[float]:
-        return [tokens / its for tokens, its in zip(self.speculative_lengths, self.speculative_seconds, strict=True)]
+    def alone(self) -> TimedDecoder:
+        return TimedDecoder([repeat.plain_tokens for repeat in self.repeats], self.plain_seconds, self.plain_prefill)
 
     @property
     def ratios(self) -> list[float]:
-        return [ours / plain for plain, ours in zip(self.plain_rates, self.speculative_rates, strict=True)]
+        return [ours / plain for ours, plain in zip(self.ours.rates, self.alone.rates, strict=True)]
 
     @property
     def speedup(self) -> float:
@@ -132,14 +142,6 @@ class Comparison:
     def both(self) -> Trace:
         """The speculative run that is shown, with the steps of the target alone beside it."""
         return replace(self.speculative, autoregressive=self.plain.autoregressive)
-
-    @property
-    def speculative_latency(self) -> list[float]:
-        return [a + b for a, b in zip(self.speculative_prefill, self.speculative_seconds, strict=True)]
-
-    @property
-    def plain_latency(self) -> list[float]:
-        return [a + b for a, b in zip(self.plain_prefill, self.plain_seconds, strict=True)]
 
     @property
     def terms(self) -> Terms | None:

@@ -35,41 +35,7 @@ BEGUN, LONG = 64, 256  # tokens for what it writes: of a run that has shown its 
 
 Send = Callable[[wire.Event], None]
 DoJob = Callable[[wire.JobCommand], wire.JobSteps]  # see `handlers.job_steps`
-
-
-class Mailbox:
-    """Commands from the server, which another thread puts in."""
-
-    def __init__(self) -> None:
-        self._jobs: SimpleQueue[wire.JobCommand] = SimpleQueue()
-        self._wanted: set[int] = set()  # jobs that came and are neither over nor stopped
-
-    def next(self, patience: float | None) -> wire.JobCommand | None:
-        """The next command, after at most so many seconds; None: however long it takes."""
-        with suppress(Empty):
-            return self._jobs.get(timeout=patience)
-        return None
-
-    def stopped(self, job: int) -> bool:
-        """Whether this job, which has come, is no longer wanted."""
-        return job not in self._wanted
-
-    def forget(self, job: int) -> None:
-        """This job is over, or is stopped: its number may come again."""
-        self._wanted.discard(job)
-
-    def receive(self, line: bytes) -> None:
-        """Put in what a line says; one that is no command is in the log."""
-        try:
-            command = wire.parse_command(line)
-        except ValueError:
-            traceback.print_exc()
-            return
-        if isinstance(command, wire.Stop):
-            self._wanted.discard(command.job)
-        else:
-            self._wanted.add(command.job)
-            self._jobs.put(command)
+Orders = SimpleQueue[wire.JobCommand | wire.Stop]
 
 
 @dataclass(slots=True, eq=False)
@@ -130,7 +96,7 @@ class Bench:
     def __init__(
         self,
         do_job: DoJob,
-        mail: Mailbox,
+        orders: Orders,
         send: Send,
         after_crowd: Callable[[], object] = lambda: None,
         budget: float | None = None,
@@ -138,7 +104,7 @@ class Bench:
         room: int = ROOM,
         shared: bool = False,
     ) -> None:
-        self._do_job, self._mail, self._write = do_job, mail, send
+        self._do_job, self._orders, self._write = do_job, orders, send
         self._after_crowd, self._budget, self._clock = after_crowd, budget, clock
         self._room, self._shared = room, shared
         self._line: list[AtWork] = []
@@ -147,20 +113,26 @@ class Bench:
         self._said_of: int | None = None  # ... and of which job, while that is at work
 
     def work(self) -> None:
-        """Take in the next job, or bring one a step further; waits where there is nothing to do."""
-        stopped = next((task for task in self._line if self._mail.stopped(task.job)), None)
-        if task := stopped or self._begin_next():
+        """Take in the next order, or bring a job a step further; waits where there is nothing to do."""
+        if task := self._begin_next():
             self._end(task, wire.JobStopped(task.job, task.seconds))
             return
         if not self._line and self._most >= CROWD:
             self._after_crowd()
         self._most = max(self._most, len(self._line)) if self._line else 0
         turn = choose_job(self._line, self._clock())
-        if command := self._mail.next(0.0 if turn else LOOK if self._line else None):
-            self._line.append(AtWork(command))
+        with suppress(Empty):
+            self._take_in(self._orders.get(timeout=0.0 if turn else LOOK if self._line else None))
             return
         for task in [each for each in self._line if each.waits or each is turn]:
             self._step(task)
+
+    def _take_in(self, order: wire.JobCommand | wire.Stop) -> None:
+        if isinstance(order, wire.JobCommand):
+            self._line.append(AtWork(order))
+        else:
+            for task in [task for task in self._line if task.job == order.job]:  # none: it ended before
+                self._end(task, wire.JobStopped(task.job, task.seconds))
 
     def _begin_next(self) -> AtWork | None:
         """Begin the first job in line that fits beside those at work; an engine that has nothing takes any job.
@@ -233,7 +205,6 @@ class Bench:
     def _end(self, task: AtWork, last: wire.Final) -> None:
         """Each job that came has exactly one last word. Its number may come again as soon as that is sent."""
         self._line.remove(task)
-        self._mail.forget(task.job)
         self._end_turn(task)
         self._send(last)
         self._said_of = None

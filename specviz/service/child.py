@@ -1,20 +1,22 @@
-"""The engine's process as the server sees it: lines in, lines out, and its end."""
+"""The engine's process as others see it: what it is told, what it says, and its end."""
 
+import asyncio
 import logging
 import os
-import subprocess
 import sys
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 from typing import Protocol
+
+from specviz.service import protocol as wire
 
 _log = logging.getLogger(__name__)
 
 ENGINE = (sys.executable, "-m", "specviz.service.engine")
 SHARED = "--shared"  # of an engine that several servers give jobs to, see `Bench`
+LONGEST_LINE = 2**26  # bytes
 # Of every engine, wherever it is: no progress bars, no reports to anyone, and one thread.
 QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -27,78 +29,70 @@ QUIET = {
 
 
 class RunningEngine(Protocol):
-    """An engine that has been started: a process here (`Child`), or the engines of a service on another machine."""
+    """One engine, from its start to its end: a process here (`Child`), or one elsewhere (`stream.StreamEngine`).
 
-    engines: int  # so many jobs are at work at the same time, each in its own engine
-    works: bool  # on the jobs itself, so that the one at work may have been its end
+    `send` may be called in any thread, all else in that of its loop.
+    """
 
-    def listen(self) -> None: ...
-    def send(self, line: bytes) -> None: ...
-    def kill(self) -> None: ...
-    def close(self, patience: float = 2.0) -> None: ...
+    at_once: int  # so many jobs it takes
 
-
-OnLine = Callable[[RunningEngine, bytes], None]
-OnEnd = Callable[[RunningEngine, int], None]
-StartEngine = Callable[[OnLine, OnEnd], RunningEngine]  # raises OSError where it cannot be started
+    async def start(self) -> None: ...  # OSError: it cannot be started
+    async def hear(self) -> wire.Event | None: ...  # what it says next; None after its end
+    def send(self, order: wire.JobCommand | wire.Stop) -> None: ...  # waits for nothing; nothing happens after its end
+    def kill(self) -> None: ...  # `hear` tells of its end
+    async def close(self) -> None: ...  # end it, and wait for that
 
 
 class Child:
-    engines, works = 1, True
+    at_once = sys.maxsize
 
-    def __init__(self, command: Sequence[str], on_line: OnLine, on_end: OnEnd) -> None:
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._loop: asyncio.AbstractEventLoop
+        self._process: Process
+
+    async def start(self) -> None:
         # its stderr is the server's own: tracebacks land in the server's log
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
-        self._on_line = on_line
-        self._on_end = on_end
-        self._lines: SimpleQueue[bytes | None] = SimpleQueue()  # to write; None: the last one
-        self._reader = Thread(target=self._read, name="engine-reader", daemon=True)
-        Thread(target=self._write, name="engine-writer", daemon=True).start()
+        self._loop = asyncio.get_running_loop()
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command, stdin=PIPE, stdout=PIPE, env=_environment(), limit=LONGEST_LINE
+        )
 
-    def listen(self) -> None:
-        """Start reading what the engine writes. Not part of `__init__`: the caller must know its child by then."""
-        self._reader.start()
+    @property
+    def ended(self) -> bool:
+        return self._process.returncode is not None
 
-    def send(self, line: bytes) -> None:
-        """Send a line; waits for nothing, also where a stuck engine reads no more. After its end this does nothing."""
-        self._lines.put(line)
+    async def hear(self) -> wire.Event | None:
+        assert self._process.stdout
+        async for line in self._process.stdout:
+            if event := wire.parse_event(line):
+                return event
+            _log.warning("The engine wrote a line that is not an event: %r", line[:200])
+        _log.warning("The engine ended with status %s.", await self._wait())
+        return None
+
+    def send(self, order: wire.JobCommand | wire.Stop) -> None:
+        """A stuck engine reads no more: the loop has what is to be written."""
+        assert self._process.stdin
+        self._loop.call_soon_threadsafe(self._process.stdin.write, wire.dump_command(order))
 
     def kill(self) -> None:
-        """End it at once; `on_end` follows."""
-        self._process.kill()
-
-    def close(self, patience: float = 2.0) -> None:
-        """Ask the process to end by closing its stdin, then kill it, and wait until it has ended."""
-        self._lines.put(None)
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
             self._process.kill()
-            self._process.wait()
 
-    def _read(self) -> None:
-        """Ends only with the process: an error here ends that too, because nobody would hear it any more."""
-        try:
-            assert self._process.stdout
-            with self._process.stdout as lines:
-                for line in lines:
-                    self._on_line(self, line)
-        except Exception:
-            _log.exception("The engine can no longer be heard; it is ended.")
-            self.kill()
-        status = self._process.wait()
-        self._lines.put(None)
-        self._on_end(self, status)
+    async def close(self) -> None:
+        self.kill()
+        await self._wait()
 
-    def _write(self) -> None:
+    async def _wait(self) -> int | None:
+        """Wait for its end; a program that it has started may still hold its pipes."""
         assert self._process.stdin
-        with (
-            suppress(OSError),
-            self._process.stdin as stdin,
-        ):  # an engine that has ended reads nothing: `on_end` says so
-            while (line := self._lines.get()) is not None:
-                stdin.write(line)
-                stdin.flush()
+        self._process.stdin.close()
+        await self._process.communicate()
+        return self._process.returncode
+
+
+StartEngine = Callable[[], RunningEngine]
 
 
 def _environment() -> dict[str, str]:

@@ -11,22 +11,26 @@ import sys
 import traceback
 from functools import partial
 from importlib.metadata import version
+from queue import SimpleQueue
 from threading import Thread
 from typing import BinaryIO
 
 from specviz.core.free_memory import give_back
 from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
-from specviz.service.bench import Bench, DoJob, Mailbox, Send
+from specviz.service.bench import Bench, DoJob, Orders, Send
 from specviz.service.child import SHARED
 from specviz.service.limits import seconds_a_job
-from specviz.service.protocol import EngineReady, Event, Run, dump_event
+from specviz.service.protocol import EngineReady, Event, Run, dump_event, parse_command
 
 
-def listen(lines: BinaryIO, inbox: Mailbox) -> None:
+def listen(lines: BinaryIO, orders: Orders) -> None:
     """Take in what the server says. The process ends with it, also after an error: the server starts another one."""
     try:
         for line in lines:
-            inbox.receive(line)
+            try:
+                orders.put(parse_command(line))
+            except ValueError:  # no command
+                traceback.print_exc()
     except Exception:
         traceback.print_exc()
     finally:
@@ -36,10 +40,10 @@ def listen(lines: BinaryIO, inbox: Mailbox) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C reaches the whole group, but the server ends the engine
     send = _reserve_stdout()
-    inbox = Mailbox()
-    Thread(target=listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
+    orders: Orders = SimpleQueue()
+    Thread(target=listen, args=(sys.stdin.buffer, orders), daemon=True).start()
     do_job = open_workshop(send)
-    bench = Bench(do_job, inbox, send, give_back, seconds_a_job(), shared=SHARED in sys.argv)
+    bench = Bench(do_job, orders, send, give_back, seconds_a_job(), shared=SHARED in sys.argv)
     while True:
         bench.work()
 

@@ -1,4 +1,4 @@
-"""How long the service waits before it gives up on a visitor or on the engine, and how long one job may take."""
+"""How long the service waits before it gives up on the engine, and how long one job may take."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,6 @@ say = Sentences("service")
 class ServiceLimits:
     """All in seconds, except `sessions_at_once` and `deaths`."""
 
-    reconnect: float = 20.0  # a session whose connection ended may come back within this
     sessions_at_once: int = 40  # from one public address that have a job; a class behind one router has one address
     start: float = 300.0  # the engine has imported torch and loaded the default pair (a shared host can be very slow)
     silence: float = 180.0  # longest time between two messages of an engine that has jobs ...

@@ -7,7 +7,7 @@ as a `JobItem`. A job that had to stop goes on after the items already sent: its
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, ValidationInfo
 
@@ -48,15 +48,11 @@ class JobCommand(JobMessage):
     seconds: float = field(default=0.0, kw_only=True)  # that an earlier part of the job was at work
     owners: Owners = field(default=(0, 0, 0), kw_only=True)
     language: str = field(default=ENGLISH, kw_only=True)  # of who asked: sentences come back in it
+    watched: ClassVar[bool] = False  # whether a visitor waits for it; all others are long jobs
 
     @property
     def task(self) -> "JobKind":
         return _TASK_OF[type(self)]
-
-    @property
-    def watched(self) -> bool:
-        """Whether a visitor waits for it; all others are long jobs."""
-        return self.task.watched
 
     def shares(self, had: "JobCommand") -> list[bool]:
         """Which owners it shares with a job that had a turn: a line that is sorted by it lets others go first."""
@@ -93,6 +89,8 @@ class PairCommand(JobCommand):
 @dataclass(frozen=True, slots=True)
 class Run(PairCommand):
     """Decode speculatively and with the target alone, in turns; `Rounds`, then `RunDone`."""
+
+    watched = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +169,7 @@ class Play(PairCommand):
     """
 
     ask: GameRequest
+    watched = True
 
     @property
     def asked(self) -> list[RunRequest]:
@@ -198,11 +197,10 @@ class JobKind:
     command: type[JobCommand]
     handler: str  # what does it in the engine: a module of `handlers` and its function, `command, workshop -> Steps`
     item: Any  # the type of what it finds; None for a run, which has events of its own
-    watched: bool = False
 
 
 TASKS = (
-    JobKind("run", Run, "run.run_steps", None, watched=True),
+    JobKind("run", Run, "run.run_steps", None),
     JobKind("calibrate", Calibrate, "run.calibrate_steps", CostsResult),
     JobKind("race", Race, "long.race_steps", Comparison),
     JobKind("sweep", Sweep, "long.sweep_steps", SweepRow | str),
@@ -210,7 +208,7 @@ TASKS = (
     JobKind("prove", Prove, "long.prove_steps", proof.DrawBatch),
     JobKind("enumerate rules", EnumerateRules, "long.enumerate_rules_steps", proof.EnumeratedRules),
     JobKind("compare greedy", CompareGreedy, "long.compare_greedy_steps", proof.GreedyRow),
-    JobKind("play", Play, "play.play_steps", Turn, watched=True),
+    JobKind("play", Play, "play.play_steps", Turn),
 )
 _JSON: TypeAdapter[Any] = TypeAdapter(Any)
 _TASK_OF = {task.command: task for task in TASKS}
@@ -320,10 +318,9 @@ class JobFailed(JobMessage):
 
 @dataclass(frozen=True, slots=True)
 class JobStopped(JobMessage):
-    """As the server wanted, or the job gives its place to another one, or its engine ended: then it is sent again."""
+    """As the server wanted, or the job gives its place to another one: then it is sent again."""
 
     seconds: float = 0.0  # it was at work
-    died: bool = False  # its engine ended, and the job may have been the cause
     type: Literal["stopped"] = "stopped"
 
 
@@ -355,10 +352,11 @@ def parse_command(line: bytes) -> JobCommand | Stop:
 
 
 def dump_event(event: Event) -> bytes:
-    return _EVENT.dump_json(event) + b"\n"
+    """One line, whatever ends of lines a text in it holds."""
+    return _EVENT.dump_json(event, ensure_ascii=True) + b"\n"
 
 
-def parse_event(line: bytes) -> Event | None:
+def parse_event(line: bytes | str) -> Event | None:
     """What a line from the engine says; None if it is not an event."""
     try:
         return _EVENT.validate_json(line)

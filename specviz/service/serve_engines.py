@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from threading import Event as Signal
 from typing import Annotated, Any
@@ -24,7 +25,7 @@ from specviz.core.errors import InputError
 from specviz.core.operator_settings import check_operator_settings, given_settings, operator_setting
 from specviz.core.ray_address import LOCAL, parse_ray_address
 from specviz.service import protocol as wire
-from specviz.service.child import ENGINE, QUIET, SHARED, Child, RunningEngine
+from specviz.service.child import ENGINE, QUIET, SHARED, Child
 from specviz.service.limits import ServiceLimits
 
 HEARTBEAT = 5.0  # seconds between two lines of a stream
@@ -40,52 +41,36 @@ class Engine:
         self, environment: Mapping[str, str], command: tuple[str, ...], limits: ServiceLimits
     ) -> None:
         os.environ.update(environment)
-        self._command, self._limits = command, limits
-        self._loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[wire.Event | None]
-        self._child: Child | None = None
+        self._command, self._limits = (*command, SHARED), limits
         self._at_work: int | None = None  # a job whose last event has not come
         await self._start()
+
+    async def _start(self) -> None:
+        self._child = Child(self._command)
+        await self._child.start()
+        if not isinstance(await self._hear(self._limits.start), wire.EngineReady):
+            raise RuntimeError("The engine was never ready.")
 
     async def work(self, line: bytes) -> AsyncIterator[bytes]:
         """The lines about one job, to its last one; they end without it where the process ends."""
         command = wire.parse_command(line)
-        await self._settle()
-        child = self._child or await self._start()
+        async for _ in self._listen(self._limits.stop):  # until the job before has ended
+            pass
+        if self._child.ended:
+            await self._start()
         self._at_work = command.job
-        child.send(line)
+        self._child.send(command)
         try:
             async for event in self._listen(self._limits.silence):
                 yield wire.dump_event(event)
         finally:
             if self._at_work is not None:  # nobody listens any more
-                child.send(wire.dump_command(wire.Stop(command.job)))
-
-    async def _start(self) -> Child:
-        self._events = asyncio.Queue()
-        self._child = child = Child((*self._command, SHARED), self._on_line, self._on_end)
-        child.listen()
-        async with asyncio.timeout(self._limits.start):
-            if not isinstance(await self._events.get(), wire.EngineReady):
-                raise RuntimeError("The engine ended before it was ready.")
-        return child
-
-    async def _settle(self) -> None:
-        """Wait until the job before has ended; a process that does not stop, or is gone, is replaced."""
-        async for _ in self._listen(self._limits.stop):
-            pass
+                self._child.send(wire.Stop(command.job))
 
     async def _listen(self, patience: float) -> AsyncIterator[wire.Event]:
-        """The events about the job at work; a process without any for too long is ended."""
+        """The events about the job at work."""
         while (job := self._at_work) is not None:
-            try:
-                async with asyncio.timeout(patience):
-                    event = await self._events.get()
-            except TimeoutError:
-                event = None
-                if self._child:
-                    self._child.kill()
-                    self._child = None
+            event = await self._hear(patience)
             if event is None:
                 self._at_work = None
             elif not isinstance(event, wire.EngineReady) and event.job == job:  # not a late word about the one before
@@ -93,19 +78,15 @@ class Engine:
                     self._at_work = None
                 yield event
 
-    def _on_line(self, child: RunningEngine, line: bytes) -> None:
-        if event := wire.parse_event(line):
-            self._loop.call_soon_threadsafe(self._hear, child, event)
-
-    def _on_end(self, child: RunningEngine, status: int) -> None:
-        print(f"The engine ended with status {status}.", file=sys.stderr)
-        self._loop.call_soon_threadsafe(self._hear, child, None)
-
-    def _hear(self, child: RunningEngine, event: wire.Event | None) -> None:
-        """None: the process has ended. One that was replaced is not heard any more."""
-        if child is self._child:
-            self._events.put_nowait(event)
-            self._child = self._child if event else None
+    async def _hear(self, patience: float) -> wire.Event | None:
+        """What the process says next; None where it has ended. It is ended where it says nothing for too long."""
+        event = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                event = await self._child.hear()
+        if event is None:
+            await self._child.close()
+        return event
 
 
 @serve.deployment(max_ongoing_requests=AT_DOOR)

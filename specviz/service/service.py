@@ -3,14 +3,13 @@
 import atexit
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from random import randrange
 from threading import Condition
-from time import monotonic
 from urllib.parse import urlsplit
 
 from specviz.core.drafters import exit_layers, needs_nothing
@@ -112,7 +111,7 @@ class EngineService:
         self._changed = Condition()  # guards all below; notified at each change
         self.store = store or RunStore(None)
         self._costs: dict[str, wire.CostsResult] = {}  # what was measured last, by sharing key
-        self._sessions = Sessions(limits.reconnect)
+        self._sessions = Sessions()
         self._fleet = Fleet(command, limits, self._changed, self._sessions, self._remember, engines)
 
     def start(self) -> None:
@@ -135,7 +134,6 @@ class EngineService:
             problem = str(error)
             job.fail(lambda: problem)
         with self._changed:
-            self._sessions.hear(session)
             job.command = replace(command, owners=self._sessions.owners(session))
             if not job.view.finished:
                 under_way = self._sessions.shared(key) if key else []
@@ -151,7 +149,6 @@ class EngineService:
             if job.id == command.job and not job.view.finished:
                 self._fleet.enqueue(job)
             self._fleet.abandon_unwanted([old.job] if old else [])
-            self._changed.notify_all()
         return command.job
 
     def view(self, job: int) -> JobView:
@@ -173,20 +170,22 @@ class EngineService:
         """End the session's job in this slot; what it has so far stays in its view."""
         with self._changed:
             if ticket := self._sessions.ticket_of(session, slot):
-                ticket.cancel()
-                self._fleet.abandon_unwanted([ticket.job])
-            self._changed.notify_all()
+                self._fleet.abandon_unwanted([ticket.cancel()])
 
     def arrive(self, session: str, address: str | None = None) -> None:
-        """The session's connection is there, or there again; its internet address is None where it is not known."""
+        """The session is there; its internet address is None where it is not known."""
         with self._changed:
             self._sessions.arrive(session, normal_address(address))
 
-    def leave(self, session: str) -> None:
-        """The session's connection ended; unless it comes back soon, its jobs end too and its results are forgotten."""
+    @property
+    def visitors(self) -> set[str]:
         with self._changed:
-            self._sessions.leave(session, monotonic())
-            self._changed.notify_all()
+            return self._sessions.arrived
+
+    def forget(self, sessions: Collection[str]) -> None:
+        """These sessions have left: their jobs end, and their results are forgotten."""
+        with self._changed:
+            self._fleet.abandon_unwanted([ticket.job for ticket in self._sessions.forget(sessions)])
 
     def known_costs(self, request: RunRequest) -> Costs | None:
         """What the request's pair costs here, where that was measured."""
@@ -221,11 +220,10 @@ class EngineService:
         ticket = self._sessions.ticket(number)
         if ticket is None:
             return JobView(number, state="lost", message=say("expired"))
-        self._sessions.hear(ticket.session)
         view = ticket.view
         if view.state != "waiting":
             return view
-        again = ticket.job.deaths or self._fleet.deaths
+        again = ticket.job.deaths or any(driver.deaths for driver in self._fleet.drivers)
         message = "" if self._fleet.ready else say("restarting" if again else "starting")
         return replace(view, place=self._fleet.place(ticket.job), message=message)
 
@@ -241,4 +239,4 @@ def service_wanted() -> EngineService:
         _log.warning("SPECVIZ_ENGINES is an http:// URL: whoever is on the way reads the token and the prompts.")
     streams = int(operator_setting("SPECVIZ_STREAMS"))
     address = EngineAddress(engines, operator_setting("SPECVIZ_ENGINES_TOKEN", needed=True))
-    return EngineService(partial(StreamEngine, address, streams), store=store_wanted())
+    return EngineService(partial(StreamEngine, address), store=store_wanted(), engines=streams)

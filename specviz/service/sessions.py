@@ -1,5 +1,6 @@
-"""Which jobs each session has, and which sessions have left. The caller holds the service's lock; no threads here."""
+"""Which jobs each session has, and from where it comes. The caller holds the service's lock; no threads here."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address, ip_network
 
@@ -18,30 +19,32 @@ class Ticket:
     session: str
     slot: Slot
     job: Job
-    cancelled: JobView | None = None  # what the session sees of a job that it no longer wants
 
     @property
     def view(self) -> JobView:
-        return self.cancelled or replace(self.job.view, job=self.number)
+        return replace(self.job.view, job=self.number)
 
-    def cancel(self) -> None:
-        """This session no longer wants the job; what was found so far stays in the view."""
-        if not self.view.finished:
-            self.cancelled = replace(self.view, state="cancelled", place=None)
+    def cancel(self) -> Job:
+        """This session no longer wants the job, which is returned; what was found so far stays in its view."""
+        job = self.job
+        if not job.view.finished:
+            self.job = Job(replace(self.view, state="cancelled"), job.command)
+        return job
 
 
 class Sessions:
     """Each session's latest ticket for every slot, of jobs that wait, run or are finished."""
 
-    def __init__(self, reconnect: float) -> None:
-        self._reconnect = reconnect  # seconds in which a session whose connection ended may come back
+    def __init__(self) -> None:
         self._tickets: dict[int, Ticket] = {}  # by number
-        self._addresses: dict[str, str] = {}  # of the sessions; see `normal_address`
-        self._left: dict[str, float] = {}  # when the connection of each ended, on the monotonic clock
+        self._addresses: dict[str, str] = {}  # of the sessions that have arrived; see `normal_address`
+
+    @property
+    def arrived(self) -> set[str]:
+        return set(self._addresses)
 
     def arrive(self, session: str, address: str) -> None:
         """The session is there, from this address; empty where it is not known."""
-        self.hear(session)
         self._addresses[session] = address
 
     def address(self, session: str) -> str:
@@ -58,13 +61,6 @@ class Sessions:
         here = self.address(session)
         return sum(self.address(other) == here for other in at_work - {session})
 
-    def hear(self, session: str) -> None:
-        """The session is there, also if its connection had ended."""
-        self._left.pop(session, None)
-
-    def leave(self, session: str, now: float) -> None:
-        self._left[session] = now
-
     def ticket(self, number: int) -> Ticket | None:
         """The ticket of this number; None where it was never there, was replaced, or its session has left."""
         return self._tickets.get(number)
@@ -73,12 +69,11 @@ class Sessions:
         return next((t for t in self._tickets.values() if (t.session, t.slot) == (session, slot)), None)
 
     def wanted(self, job: Job) -> bool:
-        return any(ticket.job is job and not ticket.cancelled for ticket in self._tickets.values())
+        return any(ticket.job is job for ticket in self._tickets.values())
 
     def shared(self, key: str) -> list[Job]:
         """The jobs with this key that are not over and that some session wants."""
-        found = {id(t.job): t.job for t in self._tickets.values() if t.job.key == key and not t.cancelled}
-        return [job for job in found.values() if not job.view.finished]
+        return [ticket.job for ticket in self._tickets.values() if ticket.job.key == key and not ticket.view.finished]
 
     def save(self, ticket: Ticket) -> Ticket | None:
         """Save a ticket; returns the one that it replaces, which is forgotten."""
@@ -87,17 +82,11 @@ class Sessions:
         self._tickets[ticket.number] = ticket
         return old
 
-    def forget_gone(self, now: float) -> list[Ticket]:
-        """Forget every session that did not come back in time; returns the tickets they had."""
-        gone = {session for session, left in self._left.items() if now - left >= self._reconnect}
-        for session in gone:
-            del self._left[session]
+    def forget(self, sessions: Collection[str]) -> list[Ticket]:
+        """Forget these sessions; returns the tickets they had."""
+        for session in sessions:
             self._addresses.pop(session, None)
-        return [self._tickets.pop(ticket.number) for ticket in [*self._tickets.values()] if ticket.session in gone]
-
-    def next_to_forget(self) -> float | None:
-        """When the next session that left is forgotten; None without any."""
-        return min(self._left.values()) + self._reconnect if self._left else None
+        return [self._tickets.pop(each.number) for each in [*self._tickets.values()] if each.session in sessions]
 
 
 def normal_address(text: str | None) -> str:

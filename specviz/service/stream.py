@@ -6,16 +6,11 @@ stream has a line every few seconds all the same (`protocol.Alive`), so a stream
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from threading import Thread
 
-from httpx2 import AsyncClient, HTTPError, HTTPStatusError, Limits, Response, Timeout
+from httpx2 import AsyncClient, HTTPError, HTTPStatusError, Limits, Timeout
 
 from specviz.service import protocol as wire
-from specviz.service.child import OnEnd, OnLine
 
 CONNECT = 10.0  # seconds
 
@@ -45,123 +40,65 @@ def why(error: Exception) -> str:
 
 
 class StreamEngine:
-    """All engines behind the URL, as `fleet.EngineDriver` sees one; which one does a job, is known there only.
+    """One of the engines behind the URL; which one does a job, is known there only.
 
-    So many jobs at a time are sent there, by the rule of `bench`; a stream that ends too early has lost only its job.
-    Where no engine takes a job, nobody is to blame: while others are heard it is sent again later, else all end.
+    It ends where its stream ends too early, or no engine takes the job. The next one first asks whether they are there.
     """
 
-    works = False
+    at_once = 1
 
-    def __init__(self, where: EngineAddress, most: int, on_line: OnLine, on_end: OnEnd) -> None:
-        self._where, self.engines, self._on_line, self._on_end = where, most, on_line, on_end
-        self._loop = asyncio.new_event_loop()
-        self._orders: asyncio.Queue[wire.JobCommand | wire.Stop | None] = asyncio.Queue()
-        self._line: list[wire.JobCommand] = []
-        self._streams: dict[int, asyncio.Task[None]] = {}  # by job
-        self._speaking: set[int] = set()  # jobs whose stream has had a line
-        self._thread = Thread(target=self._run, name="engine-stream", daemon=True)
+    def __init__(self, where: EngineAddress) -> None:
+        self._where = where
+        self._loop: asyncio.AbstractEventLoop
+        self._said: asyncio.Queue[wire.Event | None] = asyncio.Queue()
+        self._stream: asyncio.Task[None] | None = None  # of the last job
 
-    def listen(self) -> None:
-        """Begin: the engines are asked whether they are there."""
-        self._thread.start()
+    async def start(self) -> None:
+        """Have the engines' own `EngineReady`. They may just be starting again."""
+        self._loop = asyncio.get_running_loop()
+        async with self._where.client() as client:
+            for left in reversed(range(self._where.greetings)):
+                try:
+                    answer = (await client.get("")).raise_for_status()
+                    self._said.put_nowait(wire.parse_event(answer.content))
+                    return
+                except HTTPError as error:
+                    if not left:
+                        raise OSError(f"{self._where.url}: {why(error)}") from None
+                await asyncio.sleep(self._where.pause)
 
-    def send(self, line: bytes) -> None:
-        """Let a job wait for its stream, or end one by closing that; does nothing after the end."""
-        self._order(wire.parse_command(line))
+    async def hear(self) -> wire.Event | None:
+        return await self._said.get()
+
+    def send(self, order: wire.JobCommand | wire.Stop) -> None:
+        self._loop.call_soon_threadsafe(self._take, order)
 
     def kill(self) -> None:
-        """Close every stream; `on_end` follows."""
-        self._order(None)
+        self._said.put_nowait(None)
 
-    def close(self, patience: float = 2.0) -> None:
-        self.kill()
-        self._thread.join(patience)
+    async def close(self) -> None:
+        if self._stream:
+            self._stream.cancel()
 
-    def _order(self, order: wire.JobCommand | wire.Stop | None) -> None:
-        with suppress(RuntimeError):  # it has ended
-            self._loop.call_soon_threadsafe(self._orders.put_nowait, order)
+    def _take(self, order: wire.JobCommand | wire.Stop) -> None:
+        if isinstance(order, wire.JobCommand):
+            self._stream = self._loop.create_task(self._follow(order))
+        elif self._stream and self._stream.cancel():  # else the job is over
+            self._said.put_nowait(wire.JobStopped(order.job))
 
-    def _run(self) -> None:
+    async def _follow(self, command: wire.JobCommand) -> None:
+        content, lost = wire.dump_command(command), "it ended before the job did"
         try:
-            self._loop.run_until_complete(self._work())
-        except* HTTPError as lost:
-            for error in lost.exceptions:
-                _log.warning("The engines at %s: %s", self._where.url, why(error))
-        except* Exception:
-            _log.exception("The engines at %s can no longer be heard.", self._where.url)
-        finally:
-            self._loop.close()
-            self._on_end(self, 1)
-
-    async def _work(self) -> None:
-        async with self._where.client() as client, asyncio.TaskGroup() as group:
-            self._on_line(self, await self._greeted(client))
-
-            def send_next() -> None:
-                while self._line and len(self._streams) < self.engines:
-                    command = min(self._line, key=lambda each: not each.watched)
-                    self._line.remove(command)
-                    self._line.sort(key=lambda each: each.shares(command))
-                    self._streams[command.job] = stream = group.create_task(self._follow(client, command))
-                    stream.add_done_callback(partial(end, command.job))
-
-            def end(job: int, stream: asyncio.Task[None]) -> None:
-                if self._streams.get(job) is stream:
-                    del self._streams[job]
-                if not stream.cancelled() and not stream.exception():  # else all of them end
-                    send_next()
-
-            while order := await self._orders.get():
-                if isinstance(order, wire.JobCommand):
-                    self._line.append(order)
-                else:
-                    self._stop(order.job)
-                send_next()
-            self._line = []
-            for stream in self._streams.values():
-                stream.cancel()
-
-    def _stop(self, job: int) -> None:
-        stream = self._streams.pop(job, None)
-        waits = [command for command in self._line if command.job == job]
-        self._line = [command for command in self._line if command.job != job]
-        if waits or (stream and stream.cancel()):
-            self._on_line(self, wire.dump_event(wire.JobStopped(job)))
-
-    async def _greeted(self, client: AsyncClient) -> bytes:
-        """The engines' own `Ready`. They may just be starting again."""
-        for _ in range(self._where.greetings - 1):
-            with suppress(HTTPError):
-                return (await client.get("")).raise_for_status().content
-            await asyncio.sleep(self._where.pause)
-        return (await client.get("")).raise_for_status().content
-
-    async def _follow(self, client: AsyncClient, command: wire.JobCommand) -> None:
-        lost, not_taken = "it ended before the job did", False
-        try:
-            async with client.stream("POST", "", content=wire.dump_command(command)) as response:
-                async for line in _lines(response.raise_for_status()):
-                    self._speaking.add(command.job)
-                    self._on_line(self, line)
-                    if isinstance(wire.parse_event(line), wire.Final):
+            async with self._where.client() as client, client.stream("POST", "", content=content) as response:
+                if response.is_client_error:
+                    self._said.put_nowait(wire.EngineAlive(command.job))  # so that this job is to blame
+                async for line in response.raise_for_status().aiter_lines():
+                    event = wire.parse_event(line)
+                    self._said.put_nowait(event)
+                    if isinstance(event, wire.Final):
                         return
-        except HTTPError as error:
-            lost, not_this = why(error), isinstance(error, HTTPStatusError) and error.response.is_client_error
-            not_taken = command.job not in self._speaking and not not_this
-            if not_taken and not self._speaking:
-                raise
-        finally:
-            self._speaking.discard(command.job)
+        except Exception as error:
+            lost = why(error)
         _log.warning("The stream of job %s from %s: %s", command.job, self._where.url, lost)
-        await asyncio.sleep(self._where.pause if not_taken else 0.0)
-        self._on_line(self, wire.dump_event(wire.JobStopped(command.job, command.seconds, died=not not_taken)))
-
-
-async def _lines(response: Response) -> AsyncIterator[bytes]:
-    """Its lines. Only a line feed ends one: a text in a line may hold other ends of lines."""
-    rest = b""
-    async for part in response.aiter_bytes():
-        *whole, rest = (rest + part).split(b"\n")
-        for line in whole:
-            yield line
+        await asyncio.sleep(self._where.pause)
+        self.kill()

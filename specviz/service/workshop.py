@@ -6,11 +6,10 @@ They yield `EngineAlive` where the job waits for a download or the Hub, so that 
 
 import gc
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from threading import Thread
 from time import monotonic
 from typing import TypeVar
 
@@ -45,6 +44,7 @@ PATIENCE_SECONDS = 10.0  # a download that no job asks about for this long ends;
 DOWNLOAD_MESSAGE_SECONDS = 0.2
 MESSAGE_SECONDS = 0.02  # at most one message in this time: a screen cannot show more
 FEW_LENGTHS = (1, 2, 4, 8, 16)
+THREADS = ThreadPoolExecutor(100, "aside")  # for what waits for the network
 LARGE = 50_000_000  # parameters of a target that is timed at fewer lengths: a pass takes ten times a bundled model's
 
 LoadedPair = tuple[LoadedModel, Loaded]  # target, draft; None: the drafter has no model
@@ -119,24 +119,10 @@ def set_aside() -> None:
 
 def run_in_thread(job: int, work: Callable[[], Value]) -> wire.StepsTo[Value]:
     """Do the work in a thread, and wait for it. A job that stops leaves the thread to end by itself."""
-    done = _begin(work)
+    done = THREADS.submit(copy_context().run, work)  # in the job's language
     while not done.done():
         yield wire.EngineAlive(job)
     return done.result()
-
-
-def _begin(work: Callable[[], Value]) -> "Future[Value]":
-    """Do the work in a thread that does not outlive the process."""
-    done: Future[Value] = Future()
-
-    def do() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:
-            done.set_exception(error)
-
-    Thread(target=copy_context().run, args=(do,), name="aside", daemon=True).start()  # in the job's language
-    return done
 
 
 class _Download:
@@ -146,7 +132,7 @@ class _Download:
         self._name = name
         self.progress: downloads.Progress | None = None  # None before it has begun
         self.asked_at = monotonic()  # when a job last asked how far it is
-        self.done = _begin(self._run)
+        self.done = THREADS.submit(copy_context().run, self._run)
 
     def _run(self) -> bool:
         """Whether it came to its end."""

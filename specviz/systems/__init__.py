@@ -40,15 +40,7 @@ SYSTEMS = tuple(READERS)
 MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
 
 # In the order in which they are asked: each knows its own records better than those after it.
-ROWS = (
-    *others.ROWS,
-    *tensorrt_llm.ROWS,
-    *sglang.ROWS,
-    *vllm.ROWS,
-    *sglang.BENCH_ROWS,
-    *llama_cpp.ROWS,
-    *lm_studio.ROWS,
-)
+ROWS = (*others.ROWS, *tensorrt_llm.ROWS, *sglang.ROWS, *vllm.ROWS, *llama_cpp.ROWS, *lm_studio.ROWS)
 KNOWN = frozenset(names_of((*ROWS, *vllm.LAST_ROWS)))
 SAMPLES = vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS
 TOOLS = (vllm.bench, sglang.bench, llama_cpp.bench, others.bench)
@@ -59,7 +51,6 @@ MOST_LINES = 50_000  # each costs about as much as fifty characters
 WORDS = ("draft", "accept", "spec", "decoding")
 RATE = re.compile(r"accept\w{0,6}[ _](?:rate|len(?:gth)?)s?\b\D{0,200}\d", re.IGNORECASE)
 NAMED = 12  # names that are listed at most
-ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
 # Methods that write a whole block in one step.
 _BLOCK = re.compile(r"(?<![a-z])(dflash|dspark|pard|p-?eagle|medusa)(?![a-z])", re.IGNORECASE)
 
@@ -159,48 +150,37 @@ def read_counters(text: str) -> ServingCounters:
         for written in dict.fromkeys((text, straight(text))):
             pasted = plain(written)
             found = objects(pasted)
-            if (read := _read(pasted, found)) is not None:
-                counts, reading = read
-                figures = figures_of(counts, limited_in(found))
+            if (counts := _read(pasted, found)) is not None:
+                figures, block = figures_of(counts, limited_in(found)), bool(_BLOCK.search(pasted))
                 names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
                 convention = " ".join(conventions()[name] for name in names)
-                return replace(figures, reading=reading, block=bool(_BLOCK.search(pasted)), convention=convention)
+                return replace(figures, reading=_reading(counts.used, pasted), block=block, convention=convention)
         why = say_count("no_counts" if RATE.search(text) else "nothing_found")
     raise InputError(f"{why} {say_count('two_counts')}")  # these can be written by hand
 
 
-def _read(text: str, found: list[JsonObject]) -> tuple[SystemCounts, str] | None:
-    """The counts in a text, and which names they were read from; None where there are none."""
-    if answers := sglang.counts_in_answers(found, text):
-        return answers[0], _reading(answers[1], text)
-    if read := _read_rows(ROWS, found, text):
-        return read
-    records = log_records(text)
-    if counts := vllm.counts_in_log(records) or sglang.counts_in_log(records, text):
-        return counts, say_count("line")
-    if counts := llama_cpp.counts_in_log(records):
-        return counts, say_count("lines", count=sum("draftacceptance" in record for record in records))
-    rows = rows_in(text, KNOWN)
-    if read := _read_rows(ROWS, rows, text):
-        return read
-    metrics = Metrics(text, found, SAMPLES)
-    counts = tensorrt_llm.counts_in_metrics(metrics) or vllm.counts_in_metrics(metrics)
-    if counts := counts or sglang.counts_in_metrics(metrics, text):
-        return counts, _reading(metrics.used, text)
-    usage = records_of(others.USAGE, found)
-    if any(record.number(others.USAGE.accepted) or record.number(others.USAGE.rejected) for record in usage):
-        return counts_of(usage), _reading(others.USAGE.needs, text)
-    return _read_rows(vllm.LAST_ROWS, found, text) or _read_rows(vllm.LAST_ROWS, rows, text)
+def _read(text: str, found: list[JsonObject]) -> SystemCounts | None:
+    """The counts in a text: of answers, lines of a log, lines of names and values, a page of counters."""
+    return (
+        sglang.counts_in_answers(found, text)
+        or _first_of(ROWS, found)
+        or vllm.counts_in_log(records := log_records(text))
+        or sglang.counts_in_log(records, text)
+        or llama_cpp.counts_in_log(records)
+        or _first_of(ROWS, rows := rows_in(text, KNOWN))
+        or tensorrt_llm.counts_in_metrics(metrics := Metrics(text, found, SAMPLES))
+        or vllm.counts_in_metrics(metrics)
+        or sglang.counts_in_metrics(metrics, text)
+        or others.counts_in_usage(found)
+        or _first_of(vllm.LAST_ROWS, found)
+        or _first_of(vllm.LAST_ROWS, rows)
+    )
 
 
-def _read_rows(systems: Sequence[SystemNames], found: list[JsonObject], text: str) -> tuple[SystemCounts, str] | None:
-    for system in systems:
-        if records := records_of(system, found):
-            counts = counts_of(records)
-            engines = {each for record in records if isinstance(each := record.values.get("engine"), str)}
-            engine = ENGINES.get("".join(engines).lower(), system.engine)
-            return replace(counts, engine=engine), _reading((name for each in records for name in each.used), text)
-    return None
+def _first_of(systems: Sequence[SystemNames], found: Sequence[JsonObject]) -> SystemCounts | None:
+    """The counts of the first of these systems that has records here."""
+    every = (records_of(system, found) for system in systems)
+    return next((counts_of(records) for records in every if records), None)
 
 
 def _reading(used: Iterable[str], text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice, zip_longest
 
 from specviz.core.errors import InputError
 from specviz.core.names import first_words
@@ -47,13 +47,12 @@ def run_of_lists(tool: str, value: Fields, counts: SystemCounts | None = None, *
     count, start, prompts = len(lengths), min(starts, default=0.0), value.counts("input_lens")
     if not count or len(firsts) != count:
         raise InputError(f"it has {count} lengths and {len(firsts)} times to a first token")
-    lists = [prompts, starts, *(value.value.get(name) for name in ("itls", "errors", "generated_texts"))]
+    lists = [value.value.get(name) for name in ("itls", "errors", "generated_texts")]
+    columns = [lengths, firsts, prompts, starts, *(each if isinstance(each, list) else [] for each in lists)]
     mean = value.number("mean_e2e_latency_ms") or value.number("mean_e2el_ms")
     answers = list[ToolAnswer]()
-    for place, (tokens, first) in enumerate(zip(lengths, firsts, strict=True)):
-        prompt, began, gaps, error, text = (
-            each[place] if isinstance(each, list) and place < len(each) else None for each in lists
-        )
+    for place, row in enumerate(islice(zip_longest(*columns), count)):
+        tokens, first, prompt, began, gaps, error, text = row
         parts, problem = Fields("itls", {str(place): gaps}).numbers(str(place)), first_words(str(error or ""), LONGEST)
         held = not problem and not first and not parts and tokens > 0
         if held and not mean:

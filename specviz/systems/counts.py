@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as field_of
+from typing import TypeVar
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
 from specviz.core.theory import alpha_from_acceptance_rate
 
 say_count = Sentences("counters")
+Number = TypeVar("Number", int, float)
 
 MAX_POSITIONS = 64
 LONGEST = 400  # characters of a number
@@ -45,6 +47,7 @@ class SystemCounts:
     checked: float | None = None  # nodes of a draft tree and its root
     convention: str = "own"  # the name of a text
     notes: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()  # what of the text was read: names, or how many lines
 
 
 def added(counts: Sequence[SystemCounts]) -> SystemCounts:
@@ -67,10 +70,12 @@ def added(counts: Sequence[SystemCounts]) -> SystemCounts:
         ignored=sum(each.ignored for each in counts),
         limit=max(each.limit for each in counts) if all(each.limit for each in counts) else 0.0,
         derived=any(each.derived for each in counts),
+        used=tuple(name for each in counts for name in each.used),
     )
 
 
-def add_up(values: Iterable[float | None]) -> float | None:
+def add_up(values: Iterable[Number | None]) -> Number | None:
+    """The sum; None where one of them is not known, and of none."""
     every = list(values)
     known = [value for value in every if value is not None]
     return sum(known) if known and len(known) == len(every) else None

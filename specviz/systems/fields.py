@@ -3,7 +3,7 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -66,18 +66,11 @@ class Fields:
         return Fields(f"{self.place}.{name}".strip("."), self._find(name, dict, "an object") or {})
 
     def every(self, name: str) -> list["Fields"]:
-        found = self._list(name)
-        inner = [Fields(f"{self.place}.{name}.{number}".strip("."), each) for number, each in enumerate(found)]
-        if wrong := next((each for each in inner if not isinstance(each.value, dict)), None):
-            wrong.refuse("", "Input should be an object")
-        return inner
+        found = self._list(name, lambda each: isinstance(each, dict), "an object")
+        return [Fields(f"{self.place}.{name}.{number}".strip("."), each) for number, each in enumerate(found)]
 
     def numbers(self, name: str, most: float = 1e12, kinds: tuple[type, ...] = (int, float)) -> list[Any]:
-        found = self._list(name)
-        for number, each in enumerate(found):
-            if type(each) not in kinds or not 0 <= each <= most:  # so that nan fails
-                self.refuse(f"{name}.{number}", f"Input should be from 0 to {most:.15g}")
-        return found
+        return self._list(name, lambda each: type(each) in kinds and 0 <= each <= most, f"from 0 to {most:.15g}")
 
     def counts(self, name: str, most: int = MOST_COUNT) -> list[int]:
         return self.numbers(name, most, (int,))
@@ -86,16 +79,14 @@ class Fields:
         return self.counts(name, 2**31 - 1)
 
     def texts(self, name: str) -> list[str]:
-        found = self._list(name)
-        for number, each in enumerate(found):
-            if not isinstance(each, str):
-                self.refuse(f"{name}.{number}", "Input should be a valid string")
-        return found
+        return self._list(name, lambda each: isinstance(each, str), "a valid string")
 
-    def _list(self, name: str) -> list[Any]:
+    def _list(self, name: str, is_right: Callable[[Any], bool], wanted: str) -> list[Any]:
         found: list[Any] = self._find(name, list, "a list") or []
         if len(found) > MAX_TOKENS:
             self.refuse(name, f"List should have at most {MAX_TOKENS} items")
+        if (wrong := next((number for number, each in enumerate(found) if not is_right(each)), None)) is not None:
+            self.refuse(f"{name}.{wrong}", f"Input should be {wanted}")
         return found
 
 

@@ -45,15 +45,10 @@ RANDOM_SEED = 2**32 - 1  # the server chose one and does not say which
 ACCEPTED = re.compile(r"draftacceptance(?:rate)?=([^()/]+)\(([^)(/]+)accepted/([^)(/]+)generated\)(.*)")
 WRITTEN = re.compile(r"(?<!prompt)evaltime=[\d.]{1,20}ms/(\d{1,15})(?:tok|run)")
 KIND = re.compile(r"statistics([\w-]{1,40}):")
+# fmt: off
 ROW = SystemNames(
-    "llama.cpp",
-    needs=("draft_n",),
-    without=("draft_rounds",),  # of mlx-vlm, which counts other tokens
-    drafted=("draft_n",),
-    accepted=("draft_n_accepted",),
-    written=("predicted_n",),
-    by_written=True,
-    convention="from_written",
+    "llama.cpp", needs=("draft_n",), without=("draft_rounds",),  # of mlx-vlm, which counts other tokens
+    drafted=("draft_n",), accepted=("draft_n_accepted",), written=("predicted_n",), convention="from_written",
 )
 ROWS = (
     ROW,  # tools/server, the field `timings`
@@ -62,12 +57,11 @@ ROWS = (
             drafted=("n_drafted",), accepted=("n_accept",), limit=()),
     # the sum of a table of runs
     replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
-            drafted=("total_draft",), accepted=("total_draft_accepted",),
-            requests=("n_requests",)),
+            drafted=("total_draft",), accepted=("total_draft_accepted",), requests=("n_requests",)),
     # a table of runs, “pred= 192 draft= 180 acc= 146”
-    replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",),
-            accepted=("acc",)),
-)  # fmt: skip
+    replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",), accepted=("acc",)),
+)
+# fmt: on
 
 
 def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
@@ -90,7 +84,8 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     else:
         survival = total.survival if len(judged) == 1 else ()
         total = replace(total, survival=survival, rounds=None, convention="from_written")
-    return replace(total, written=written, requests=float(len(requests)))
+    lines = say_count("lines", count=sum("draftacceptance" in record for record in records))
+    return replace(total, written=written, requests=float(len(requests)), used=(lines,))
 
 
 def _requests(records: Sequence[str]) -> list[SystemCounts]:
@@ -116,8 +111,10 @@ def _statistics(records: Sequence[str]) -> SystemCounts | None:
     last = {kind[1]: record for record in records if (kind := KIND.search(record))}.values()
     names = ("#gendrafts", "#gentokens", "#acctokens")
     rounds, drafted, accepted = (add_up(field(line, rf"{name}=(\d+)", name) for line in last) for name in names)
-    note = say_count("since_start")
-    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=(note,)) if rounds else None
+    if not rounds:
+        return None
+    notes, used = (say_count("since_start"),), (say_count("lines", count=len(last)),)
+    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=notes, used=used)
 
 
 def counts_in_stream(parts: Sequence[Fields]) -> SystemCounts | None:

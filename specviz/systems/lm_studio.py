@@ -38,8 +38,7 @@ DRAFTED, ACCEPTED, IGNORED = "totalDraftTokensCount", "acceptedDraftTokensCount"
 ROWS = (
     SystemNames(
         "LM Studio", needs=(DRAFTED,), drafted=(DRAFTED,), accepted=(ACCEPTED,), ignored=(IGNORED,),
-        written=("predictedTokensCount", *ANSWER),
-        by_written=True, convention="from_written",
+        written=("predictedTokensCount", *ANSWER), convention="from_written",
         # The record of the SDK for Python, or of a REST answer, has the names of the one for TypeScript beside.
         prepare=lambda values: values | to_camel_case(values) if "total_draft_tokens_count" in values else values,
     ),

@@ -6,8 +6,10 @@ A system that needs code of its own to be read is not here: who has one writes i
 from collections.abc import Sequence
 
 from specviz.systems.benches import FAILED, ToolAnswer, ToolRun
+from specviz.systems.counts import SystemCounts
 from specviz.systems.fields import Fields
-from specviz.systems.table import ANSWER, SystemNames
+from specviz.systems.finding import JsonObject
+from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
 
 # fmt: off
 ROWS = (
@@ -22,9 +24,15 @@ ROWS = (
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
 USAGE = SystemNames(
     "OpenAI API", needs=("accepted_prediction_tokens",), accepted=("accepted_prediction_tokens",),
-    rejected=("rejected_prediction_tokens",), written=ANSWER, by_written=True, convention="from_written",
+    rejected=("rejected_prediction_tokens",), written=ANSWER, convention="from_written",
 )
 # fmt: on
+
+
+def counts_in_usage(found: Sequence[JsonObject]) -> SystemCounts | None:
+    usage = records_of(USAGE, found)
+    counted = any(record.number(USAGE.accepted) or record.number(USAGE.rejected) for record in usage)
+    return counts_of(usage) if counted else None
 
 
 def bench(values: Sequence[Fields]) -> list[ToolRun] | None:

@@ -42,8 +42,6 @@ ROW = SystemNames(
 ROWS = (
     # benchmark/mtbench, “#questions: 80, Throughput: …, Acceptance length: 5.36”
     SystemNames("SGLang", needs=("acceptance length",), with_all=("#questions",), length=("acceptance length",)),
-)
-BENCH_ROWS = (
     # python/sglang/bench_serving.py, as printed and as JSON lines; SpecForge: benchmarks
     SystemNames(
         "SGLang", needs=("accept length", "average accept length"), length=("accept length", "average accept length"),
@@ -53,8 +51,7 @@ BENCH_ROWS = (
 # fmt: on
 
 
-def counts_in_answers(found: Sequence[JsonObject], text: str) -> tuple[SystemCounts, list[str]] | None:
-    """The counts of answers, and the names that were read."""
+def counts_in_answers(found: Sequence[JsonObject], text: str) -> SystemCounts | None:
     records = records_of(ROW, found)
     if not records:
         return None
@@ -71,9 +68,8 @@ def counts_in_answers(found: Sequence[JsonObject], text: str) -> tuple[SystemCou
         unseen = 0 if tree.checked else max(0, depth - len(survival))  # it lists no deeper than was accepted
         survival = (*survival[:depth], *[0.0] * unseen)
     notes = (say_count("last_result", count=len(records)),) if len(records) > 1 and total.rounds is None else ()
-    more = {"draft_length": tree.draft_length, "checked": tree.checked, "notes": (*tree.notes, *notes)}
-    names = [name for record in records for name in record.used]
-    return replace(total, survival=survival, **more), names  # type: ignore[arg-type]
+    notes = (*tree.notes, *notes)
+    return replace(total, survival=survival, draft_length=tree.draft_length, checked=tree.checked, notes=notes)
 
 
 def counts_in_metrics(metrics: Metrics, text: str) -> SystemCounts | None:
@@ -89,8 +85,9 @@ def counts_in_metrics(metrics: Metrics, text: str) -> SystemCounts | None:
     tokens = written / calls if calls and written else length or 0.0
     read = _drafted(tokens, proposed, steps, exact=exact)
     note = (say_count("of_totals", calls=calls, written=written),) if calls and written else ()
-    running = metrics.mean("num_running_reqs")
-    return replace(read, written=written, running=running, notes=(*read.notes, *note), convention="accept_len")
+    running, notes = metrics.mean("num_running_reqs"), (*read.notes, *note)
+    used = tuple(metrics.used)
+    return replace(read, written=written, running=running, notes=notes, convention="accept_len", used=used)
 
 
 def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
@@ -105,7 +102,7 @@ def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
     proposed = _proposed(length, field(last, r"acceptrate:([\d.]+)", "accept rate"))
     running = field(last, r"#running-req:(\d+)", "#running-req")
     read = _drafted(length, proposed, field(text, STEPS, "num_steps"), exact=False)
-    return replace(read, running=running, convention="accept_len")
+    return replace(read, running=running, convention="accept_len", used=(say_count("line"),))
 
 
 def _drafted(

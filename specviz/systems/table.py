@@ -13,6 +13,7 @@ from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
 ANSWER = ("completion_tokens",)
+ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,6 @@ class SystemNames:
     marginal: Names = ()  # rates of positions: accepted here / rounds
     written: Names = ()  # output tokens
     requests: Names = ()
-    by_written: bool = False  # whether calls may be computed from written and accepted tokens
     prepare: Callable[[JsonObject], JsonObject] = lambda values: values  # a record as the names have it
 
 
@@ -95,7 +95,7 @@ def read_record(record: Record) -> SystemCounts:
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
     return SystemCounts(
-        system.engine,
+        ENGINES.get(str(record.values.get("engine")).lower(), system.engine),
         rounds,
         None if drafted is None else max(0.0, drafted - ignored),
         accepted,
@@ -108,6 +108,7 @@ def read_record(record: Record) -> SystemCounts:
         derived=derived,
         many=bool(system.requests),
         convention=system.convention,
+        used=tuple(record.used),
     )
 
 
@@ -118,15 +119,10 @@ def counts_of(records: Sequence[Record]) -> SystemCounts:
         last = read_record(records[-1])  # a length alone has no weights to add results up with
         return replace(last, notes=(say_count("last_result", count=count),)) if count > 1 else last
     each = [read_record(record) for record in records]
-    total = added(each)
     lengths = [one.drafted / one.rounds for one in each if one.drafted and one.rounds]
     whole = all(abs(length - round(length)) < 0.01 for length in lengths)
     mixed = whole and len(set(map(round, lengths))) > 1  # each always drafts the same length, but not all the same one
-    return replace(
-        total,
-        notes=(say_count("mixed", count=count),) if mixed else (),
-        accepted=total.accepted if system.by_written or total.rounds is not None else None,
-    )
+    return replace(added(each), notes=(say_count("mixed", count=count),) if mixed else ())
 
 
 def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]:

@@ -13,7 +13,7 @@ ROWS = (
     SystemNames(
         "TensorRT-LLM", needs=("total_draft_tokens",), rounds=("num_spec_steps",), drafted=("total_draft_tokens",),
         accepted=("total_accepted_draft_tokens",), histogram=("acceptance_histogram",),
-        length=("avg_decoded_tokens_per_iter",), written=ANSWER, by_written=True,
+        length=("avg_decoded_tokens_per_iter",), written=ANSWER,
     ),
     # Of iterations: acceptanceLength is (accepted + requests) / requests
     SystemNames(
@@ -34,8 +34,9 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
     drafted, accepted = (metrics.list_positions(name, "token_position") for name in PLACES)
     if not drafted or drafted[0] <= 0:
         totals = metrics.need("num_draft_tokens"), metrics.need("num_accepted_tokens")
-        return SystemCounts("TensorRT-LLM", None, *totals, of_server=True)
+        return SystemCounts("TensorRT-LLM", None, *totals, of_server=True, used=tuple(metrics.used))
     if len(accepted) > len(drafted):
         raise InputError(say_count("position_gap"))
     shares = tuple(count / drafted[0] for count in accepted) + (0.0,) * (len(drafted) - len(accepted))
-    return SystemCounts("TensorRT-LLM", drafted[0], sum(drafted), sum(accepted), survival=shares, of_server=True)
+    counts, used = (drafted[0], sum(drafted), sum(accepted)), tuple(metrics.used)
+    return SystemCounts("TensorRT-LLM", *counts, survival=shares, of_server=True, used=used)

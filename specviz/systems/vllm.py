@@ -77,12 +77,6 @@ ROWS = (
     BENCH_FILE,
     BENCH,
     replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
-    # vLLM 0.8 to 0.9, whose lines have no calls
-    SystemNames(
-        "vLLM", needs=("number of draft tokens",), with_all=("number of accepted tokens",),
-        without=("number of emitted tokens",), drafted=("number of draft tokens",),
-        accepted=("number of accepted tokens",), by_written=True,
-    ),
     # examples/offline_inference/spec_decode.py, as printed
     SystemNames(
         "vLLM", needs=("acceptance at token",), with_all=("num_drafts",), rounds=("num_drafts",),
@@ -122,6 +116,7 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
         tuple(count / rounds for count in positions) if rounds else (),
         of_server=True,
         running=metrics.mean("num_requests_running"),
+        used=tuple(metrics.used),
     )
 
 
@@ -135,15 +130,15 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
         raise InputError(say_count("nothing_drafted", engine="vLLM"))
     accepted, drafted = (field(line, rf"{name}:(\d+)tokens", name) for name in ("Accepted", "Drafted"))
     length = field(line, r"Meanacceptancelength:([\d.]+)", "Mean acceptance length")
-    if length is None and (drafted is None or "rate" not in line):  # the first lines of version 1 have no length
+    if length is None:
         raise InputError(say_count("missing", name="Mean acceptance length"))
     listed = re.search(r"Per-positionacceptancerate:([\d.,]*)", line)
     survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
-    if survival and length and length > len(survival) + 1.01:
+    if survival and length > len(survival) + 1.01:
         raise InputError(say_count("too_many_for_positions", tokens=length, positions=len(survival)))
     # Drafted tokens a round. The line lists every position that may be drafted, used or not, so they do not count.
     mean = None
-    if accepted and drafted is not None and length and length > 1:
+    if accepted and drafted is not None and length > 1:
         error = LENGTH_ROUNDING / (length - 1)
         mean = _whole(drafted / _whole(accepted / (length - 1), error), error)
     length = 1 + sum(survival) if survival else length
@@ -155,7 +150,8 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
         length=length,
         draft_length=mean,
         running=field("\n".join(records), r"Running:(\d+)reqs", "Running"),
-        notes=(say_count("only_drafting"),) if length else (),
+        notes=(say_count("only_drafting"),),
+        used=(say_count("line"),),
     )
 
 

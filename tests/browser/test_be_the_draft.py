@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.conftest import Visit
@@ -10,6 +11,7 @@ from tests.support.visitor import wait_until_drawn
 SO_FAR = ".play .so-far"
 
 
+@pytest.mark.full
 def test_one_round_as_the_draft_by_keyboard_alone(visit: Visit) -> None:
     page = visit("be_the_draft?seed=3", SO_FAR)
     words = page.get_by_label("What are the next few words?")

@@ -1,5 +1,6 @@
 """The chart component in a real Chromium, on the pages that use it."""
 
+import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.conftest import AppServer
@@ -9,6 +10,7 @@ KINDS = {"PNG": b"\x89PNG", "SVG": b"<svg"}  # and how their files begin
 MAP = "Modelled speedup by acceptance and draft length"
 
 
+@pytest.mark.full
 def test_a_chart_is_coming_follows_the_theme_and_the_width_and_is_saved_by_keyboard_without_a_network(
     page: Page, app_server: AppServer
 ) -> None:

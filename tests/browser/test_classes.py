@@ -2,6 +2,7 @@
 
 import csv
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from specviz.ui.classes.membership import TEACHER_COOKIE
@@ -16,6 +17,7 @@ def show(teacher: Page, part: str) -> None:
     teacher.get_by_test_id("stMain").get_by_text(part, exact=True).first.click()
 
 
+@pytest.mark.full
 def test_a_teacher_and_a_student(visit: Visit) -> None:
     teacher = visit("class")
     teacher.get_by_role("button", name="Open a class").click()

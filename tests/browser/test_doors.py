@@ -68,6 +68,7 @@ async def upload_much(port: int, files: int) -> list[int]:
         return [await visitor.upload("when_it_helps_csv", "a.csv", b"x" * 3_900_000) for _ in range(files)]
 
 
+@pytest.mark.full
 def test_one_visitor_uploads_no_more_than_it_may_and_the_only_visitor_is_forgotten_too(
     server: AppServer,
 ) -> None:
@@ -143,6 +144,7 @@ async def forge_each(port: int) -> None:
             await asyncio.wait_for(visitor.socket.wait_closed(), PATIENCE)
 
 
+@pytest.mark.full
 def test_a_message_that_no_page_sends_ends_its_connection(server: AppServer) -> None:
     """Before, under app.py: 1,788 MB for one message; under both, 300 messages of two bytes froze every answer."""
     run(forge_each(port_of(server)))

@@ -33,6 +33,7 @@ def visited(page: Page, app_server: AppServer) -> Iterator[Page]:
     assert [url for url in asked if urlsplit(url).netloc != ours and not url.startswith(("data:", "blob:"))] == []
 
 
+@pytest.mark.full
 def test_a_trace_and_then_a_csv_with_harmful_names_are_shown_as_text(visited: Page) -> None:
     before = visited.locator(MARKUP).count()
     trace = replace(

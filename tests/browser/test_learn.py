@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from specviz.data.lessons.story import steps, tour_of
@@ -98,6 +99,7 @@ def expect_step(page: Page, number: int) -> None:
     page.wait_for_url(re.compile(f"[?&]tour={number}(&|$)"))
 
 
+@pytest.mark.full
 def test_the_whole_tour_by_keyboard_across_a_reload_and_left_by_escape(visit: Visit) -> None:
     """What the card says of what was done: `tests/js/rendered.js`."""
     page = visit("", STAGE)

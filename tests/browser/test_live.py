@@ -90,6 +90,7 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(offlin
     expect(control(page, "draft")).to_have_value("prompt-lookup")
 
 
+@pytest.mark.full
 def test_a_link_brings_settings_and_runs_and_an_empty_prompt_is_a_sentence(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     expect_the_nearest(page, one_file)
@@ -132,6 +133,7 @@ def expect_the_nearest(page: Page, one_file: Path) -> None:
     expect(instead).to_be_hidden()
 
 
+@pytest.mark.full
 def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     offline_page: Page, one_file: Path
 ) -> None:
@@ -171,6 +173,7 @@ def test_a_lesson_shows_its_moments_with_what_they_ask_and_the_link_holds_which(
     expect(page).not_to_have_url(re.compile("lesson"))
 
 
+@pytest.mark.full
 def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(offline_page: Page, one_file: Path) -> None:
     page, earlier = offline_page, offline_page.locator(".stage .change")
     open_file(page, one_file, f'{EVERYTHING}&draft=prompt-lookup&gamma=2&tokens=24&prompt==1%2B1,+"two"')
@@ -198,6 +201,7 @@ def test_a_run_is_compared_with_until_it_is_released_and_the_list_is_a_file(offl
     expect(control(page, "prompt")).to_have_value('=1+1, "two"')
 
 
+@pytest.mark.full
 def test_a_press_after_typing_is_a_click_and_the_link_on_the_stage_opens_the_same_run_at_the_same_step(
     new_context: NewContext, one_file: Path
 ) -> None:
@@ -229,6 +233,7 @@ def test_a_press_after_typing_is_a_click_and_the_link_on_the_stage_opens_the_sam
     assert (values["temperature"], values["draft"], values["step"]) == ("0.85", "prompt-lookup", "4")
 
 
+@pytest.mark.full
 def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     open_file(page, one_file)
@@ -241,6 +246,7 @@ def test_an_engine_that_dies_is_started_again_and_nothing_is_lost(offline_page: 
     page.wait_for_selector(LIVE)
 
 
+@pytest.mark.full
 def test_the_console_decodes_as_the_controls_do(offline_page: Page, one_file: Path) -> None:
     page = offline_page
     page.goto(one_file.as_uri())
@@ -309,6 +315,7 @@ def site(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     server.server_close()
 
 
+@pytest.mark.full
 def test_a_site_works_without_its_server_once_it_was_visited(new_context: NewContext, site: tuple[Path, str]) -> None:
     folder, address = site
     context = new_context(once=True)

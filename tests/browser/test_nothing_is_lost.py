@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import Visit
@@ -32,6 +33,7 @@ def expect_round(page: Page, number: int, text: int = 1) -> None:
     expect(page.get_by_text(f"Text {text} of 3 · round {number} of 5")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_game_is_there_after_a_reload_and_other_pages_and_a_new_one_stays_new(visit: Visit) -> None:
     page = visit("be_the_draft?seed=21&set=story&mode=type")
     play_one_round(page)
@@ -68,6 +70,7 @@ def answer(page: Page, question: int, option: int) -> None:
     wait_until_still(page)  # the tab holds the answers at the end of the script
 
 
+@pytest.mark.full
 def test_a_reload_back_and_forward_keep_the_answers(visit: Visit) -> None:
     page = visit("learn?part=quiz")
     answer(page, 1, 0)
@@ -94,6 +97,7 @@ def test_a_reload_back_and_forward_keep_the_answers(visit: Visit) -> None:
 # ---- settings
 
 
+@pytest.mark.full
 def test_a_setting_is_there_after_a_reload_and_after_another_page(visit: Visit) -> None:
     page = visit("race")
     setting = page.get_by_role("slider", name="Repeats")

@@ -16,6 +16,7 @@ from tests.support.grids import grid
 from tests.support.visitor import PHONE, wait_until_drawn
 
 
+@pytest.mark.full
 def test_a_phones_menu_closes_after_a_choice_and_the_class_board_is_reached_by_its_link_and_is_not_in_it(
     app_server: AppServer, page: Page
 ) -> None:
@@ -42,6 +43,7 @@ def test_a_phones_menu_closes_after_a_choice_and_the_class_board_is_reached_by_i
         expect(handle).to_be_visible()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("entry", grid(["serve.py", "cloud/streamlit_app.py"], ("serve.py",)))
 def test_every_way_to_start_the_app_shows_its_pages_and_ends_with_its_engine(
     entry: str, page: Page, tmp_path: Path
@@ -79,6 +81,7 @@ def expect_an_engine_and_previews(server: AppServer) -> None:
         assert '<meta property="og:description"' in html
 
 
+@pytest.mark.full
 def test_after_waking_up_the_first_page_has_its_frame_and_watch_a_recorded_run_without_the_engine(
     page: Page, tmp_path: Path
 ) -> None:

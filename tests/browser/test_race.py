@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.conftest import Visit
 
 
+@pytest.mark.full
 @pytest.mark.visitor(reduced_motion="no-preference")  # else the race is over at once
 def test_the_recorded_race_plays_to_its_end_and_its_clock_is_moved_by_keys_and_scrubber(visit: Visit) -> None:
     page = visit("race", ".race .lane")

@@ -11,7 +11,7 @@ from tests.support.stage_page import visit_stage
 from tests.support.visitor import placed, wait_until_still
 
 PAUSED = "step=11&sharpness=6"  # round 4, judged
-TREE = "tree=4,2,1&step="  # 20 guesses in 8 rows
+TREE = "tree&step="  # 20 guesses in 8 rows
 PROPOSED = 6  # a step of its round 3
 GUESSED = "The draft guesses 4 tokens."
 still = pytest.mark.visitor(reduced_motion="reduce")

@@ -40,6 +40,7 @@ def said(page: Page) -> Locator:
     return page.locator(".take [role=status]")
 
 
+@pytest.mark.full
 def test_after_a_failure_it_can_be_tried_again_and_has_the_settings_on_screen_as_text(
     visited: Page, new_context: NewContext, tmp_path: Path
 ) -> None:

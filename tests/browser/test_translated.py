@@ -9,7 +9,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_every_page import MENU
 from tests.conftest import ROOT, Visit
-from tests.support.grids import grid
 from tests.support.visitor import wait_until_still
 
 CHIP = ".stage .round .chip"
@@ -62,11 +61,8 @@ def choose(page: Page, menu: str, option: str) -> None:
     page.wait_for_selector(f".stage[data-run^=live]:not([data-run='{shown}'])[data-done]")
 
 
-FEW, ALL = ("Learn", "Worksheet"), tuple(MENU.values())  # the few: where texts are removed and changed
-
-
-def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
-    """What a student does first, then these pages; says where they are now."""
+def journey(page: Page) -> Iterator[str]:
+    """What a student does first, then every page; says where they are now."""
     yield "the first view"
     choose(page, "Prompt", "Structured")
     yield "another prompt"
@@ -75,7 +71,7 @@ def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
     page.locator(CHIP, has_text="Lily").first.click()
     expect(page.locator(".inspector")).to_contain_text("“Lily”")
     yield "everything, and a token explained"
-    for title in titles:
+    for title in MENU.values():
         page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(page).to_have_title(f"{title} · specviz")
         yield title
@@ -88,12 +84,9 @@ def journey(page: Page, titles: Sequence[str]) -> Iterator[str]:
             yield "another acceptance"
 
 
-@pytest.mark.parametrize(
-    ("way", "titles"), grid([("replaced", FEW), ("replaced", ALL), ("moved", ALL)], [("replaced", FEW)])
-)
-def test_a_translated_page_shows_the_texts_of_now_and_leaves_the_models_texts(
-    visit: Visit, way: str, titles: Sequence[str]
-) -> None:
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["replaced", "moved"])
+def test_a_translated_page_shows_the_texts_of_now_and_leaves_the_models_texts(visit: Visit, way: str) -> None:
     first = visit("", CHIP)  # has the runs made: the others see the same ones, from before
     choose(first, "Prompt", "Structured")
     first.close()
@@ -103,7 +96,7 @@ def test_a_translated_page_shows_the_texts_of_now_and_leaves_the_models_texts(
     translated.on("console", lambda message: failed.append(message.text) if FAILURE.search(message.text) else None)
     translated.evaluate(f"way => ({TRANSLATOR})(way)", way)
     assert translated.evaluate("window.translated.length") > 20
-    for _ in zip(*(journey(page, titles) for page in pages), strict=True):
+    for _ in zip(*(journey(page) for page in pages), strict=True):
         expect_the_same(pages)
         assert translated.evaluate(BY_A_MODEL) == []
     assert failed == []

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from specviz.data.lessons.plans import find_plan
@@ -112,6 +113,7 @@ def turn(page: Page, to: str) -> None:
     page.get_by_role("button", name=to, exact=True).click()
 
 
+@pytest.mark.full
 def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:
     page = visit("?lesson=ten-minutes&moment=3")
     expect_moment(page, 3)
@@ -130,6 +132,7 @@ def test_a_clicker_steps_the_run_and_never_the_lesson(visit: Visit) -> None:
     expect_moment(page, 3)
 
 
+@pytest.mark.full
 def test_notes_and_page_of_one_browser_go_together(visit: Visit) -> None:
     def expect_notes(at: int) -> None:
         heading = f"{at}. {PLAN.moments[at - 1].title}"

@@ -10,7 +10,6 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from specviz.core.trace import UPLOAD, Trace, dump_trace
 from tests.conftest import AppServer, Visit
 from tests.support.fake_traces import fake_trace, without_alternatives
-from tests.support.grids import grid
 from tests.support.records import RECORDS
 from tests.support.visitor import PHONE, expect_no_scroll, placed, wait_until_drawn, wait_until_still
 
@@ -62,6 +61,7 @@ def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, app_server:
     expect(other.get_by_role("combobox", name="Prompt")).to_have_value("Your own text")
 
 
+@pytest.mark.full
 def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_server: AppServer) -> None:
     with app_server.at_most(run=5):
         page = visit("?preset=prose-1&tokens=256&gamma=2", CHIP)
@@ -72,6 +72,7 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_serve
     expect(page).to_have_url(re.compile("tokens=256"))
 
 
+@pytest.mark.full
 def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
     page = visit("", CHIP)
     expect(page.locator(".stage[data-view=simple]")).to_be_visible()
@@ -119,6 +120,7 @@ def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
     expect_tried(page, "1: wren-nano, 8")
 
 
+@pytest.mark.full
 def test_the_list_of_tries_survives_a_reload(visit: Visit) -> None:
     page = visit("", CHIP)
     page.get_by_role("combobox", name="Draft").click()
@@ -197,9 +199,9 @@ def ends_a_drawing(message: bytes) -> bool:
     return ForwardMsg.FromString(message).WhichOneof("type") == "script_finished"
 
 
-@pytest.mark.parametrize("rounds", grid([UPLOAD.rounds, 600], (600,)))
-def test_a_large_trace_is_sent_once_and_a_record_of_another_system_shows_what_it_has(
-    page: Page, app_server: AppServer, rounds: int
+@pytest.mark.full
+def test_the_largest_trace_is_sent_once_and_a_record_of_another_system_shows_what_it_has(
+    page: Page, app_server: AppServer
 ) -> None:
     received: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
@@ -207,13 +209,17 @@ def test_a_large_trace_is_sent_once_and_a_record_of_another_system_shows_what_it
         page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
-    file = {"name": "trace.json", "mimeType": "application/json", "buffer": dump_trace(large_trace(rounds)).encode()}
+    file = {
+        "name": "trace.json",
+        "mimeType": "application/json",
+        "buffer": dump_trace(large_trace(UPLOAD.rounds)).encode(),
+    }
     received.clear()
     upload = page.locator(".st-key-trace_file input[type=file]")
     upload.set_input_files(file)
     page.wait_for_selector(".stage[data-run^='file']")
     wait_until_drawn(page)
-    expect(page.locator(".stage .strip .round")).to_have_count(rounds)
+    expect(page.locator(".stage .strip .round")).to_have_count(UPLOAD.rounds)
     run = sum(received)
     assert run > 200 * KILOBYTE, "the run itself, so that what follows is measured at all"
     received.clear()

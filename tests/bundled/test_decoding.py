@@ -15,6 +15,7 @@ from specviz.models.heads import load_head
 from specviz.models.loaded_model import Dtype, LoadedModel
 from tests.support.grids import grid
 from tests.support.known import known
+from tests.support.records import tree_run
 
 STORY = WORKLOADS[0].prompts[0].text
 HEADS = ("wren-eagle", "wren-medusa", "lookup-wren-eagle")
@@ -59,7 +60,19 @@ def test_heads_are_listed_with_their_target_and_share_its_output_embedding(targe
 @pytest.mark.parametrize("name", grid(HEADS, ("wren-eagle",)))
 def test_a_head_is_calibrated_and_put_to_the_proof(target: LoadedModel, name: str) -> None:
     head = load_head(name, target)
-    costs = calibrate(target, head, turns=1)
-    assert (costs.draft, costs.draft_dtype, costs.cost_ratio > 0) == (name, "float32", True)
+    measured = calibrate(target, head, turns=1)
+    assert (measured.draft, measured.draft_dtype, measured.costs.cost_ratio > 0) == (name, "float32", True)
     (row,) = [row for row in greedy_row(target, head, STORY, DecodeSettings(16), target) if row]
     assert row.identical
+
+
+def test_a_recorded_run_is_decoded_again(target: LoadedModel, nano: LoadedModel) -> None:
+    """Tests without models draw and count it. With other weights: `specviz run` with its prompt and its settings."""
+    recorded = tree_run()
+    again = speculative_decode(target, ModelDrafter(nano), recorded.prompt.text, recorded.settings)
+    judged, told = (
+        [[(token.id, token.status, token.parent) for token in round.drafted] for round in trace.rounds]
+        for trace in (again, recorded)
+    )
+    assert judged == told
+    assert again.output == recorded.output

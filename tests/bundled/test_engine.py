@@ -16,7 +16,7 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_names
 from specviz.models.loaded_model import Reader
-from specviz.service import EngineService, JobView, ServiceLimits, workshop
+from specviz.service import EngineService, JobView, workshop
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import Calibrate, EngineReady, GuessAlong, JobCommand, Race, Run, Sweep, parse_event
 from specviz.service.workshop import ModelCache, Workshop
@@ -113,14 +113,14 @@ def test_the_budget_is_the_operators_or_half_of_what_is_free(
 ENGINE = """
 from specviz.measure import calibration
 from specviz.service.engine import main
-calibration.check_costs = lambda measured: None
+calibration.check_costs = lambda *_: None
 main()
 """
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[EngineService]:
-    service = EngineService((sys.executable, "-c", ENGINE), ServiceLimits(reconnect=3600))
+    service = EngineService((sys.executable, "-c", ENGINE))
     service.start()
     yield service
     service.close()
@@ -182,10 +182,10 @@ def test_between_two_steps_of_a_job_are_few_passes_so_it_can_say_that_it_is_aliv
 
 def test_the_engine_goes_with_its_server_even_while_it_imports() -> None:
     script = (
-        "import os, signal\n"
+        "import os, signal, time\n"
         "from specviz.service import EngineService\n"
         "service = EngineService(); service.start()\n"
-        "with service._changed: service._changed.wait_for(lambda: service._fleet.drivers[0]._child, 60)\n"
+        "while not hasattr(service._fleet.drivers[0].engine, '_process'): time.sleep(0.01)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     server = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE)

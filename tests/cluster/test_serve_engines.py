@@ -4,29 +4,25 @@ replicas, one replica killed, cancelling, and a long pause."""
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import httpx2
 import psutil
 import pytest
 
-from specviz.core.request import RunRequest
-from specviz.core.settings import DecodeSettings
-from specviz.service import EngineService, JobView
+from specviz.service import EngineService
 from specviz.service.child import ENGINE
 from specviz.service.limits import ServiceLimits
-from specviz.service.protocol import Run
 from specviz.service.stream import EngineAddress, StreamEngine
 from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
+from tests.support.services import PATIENCE, begun, run, run_of, until_state
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "0123456789abcdef"
-PATIENCE = 300.0  # seconds; far more than anything here takes, so that a busy machine fails no test
 PAUSE = float(os.environ.get("PAUSE", "8"))  # seconds that a job says nothing; 90 was tried by hand
-SEEDS = count(1)
-LONG = 400  # tokens: a run that is still at work when something is killed
+STORY = "Once upon a time"
+LONG = {"max_new_tokens": 400, "stop_at_eos": False}  # of a run that is still at work when something is killed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ray's own use of pydantic
 
@@ -74,7 +70,7 @@ def server(engines: Serve) -> Iterator[Callable[[EngineAddress, int], EngineServ
     made: list[EngineService] = []
 
     def make(where: EngineAddress, streams: int) -> EngineService:
-        made.append(EngineService(partial(StreamEngine, where, streams)))
+        made.append(EngineService(partial(StreamEngine, where), engines=streams))
         made[-1].start()
         return made[-1]
 
@@ -86,89 +82,66 @@ def server(engines: Serve) -> Iterator[Callable[[EngineAddress, int], EngineServ
 Server = Callable[[EngineAddress, int], EngineService]
 
 
-def run(service: EngineService, session: str, tokens: int = 32, prompt: str = "Once upon a time") -> int:
-    """A run of its own: no other one has its seed."""
-    settings = DecodeSettings(max_new_tokens=tokens, seed=next(SEEDS), stop_at_eos=tokens < LONG)
-    return service.submit(session, "run", lambda job: Run(job, RunRequest(prompt, settings=settings)))
-
-
-def wait_for(service: EngineService, job: int, *states: str) -> JobView:
-    view = service.wait(job, lambda view: view.state in states, PATIENCE)
-    assert view.state in states, view.message
-    return view
-
-
-def begun(service: EngineService, job: int) -> JobView:
-    view = service.wait(job, lambda view: view.rounds > 0, PATIENCE)
-    assert view.state == "running", view.message
-    return view
-
-
 def replicas() -> list[psutil.Process]:
     """The processes of the engines' replicas."""
     named = [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"]]
     return [each for each in named if each.info["cmdline"][0].startswith("ray::ServeReplica:specviz:Engine")]
 
 
-def text_of(view: JobView) -> list[int]:
-    assert view.run
-    return view.run.trace.output.token_ids
-
-
 def test_two_replicas_do_four_jobs_and_one_that_is_killed_loses_none(engines: Serve, server: Server) -> None:
     service = server(engines(), 4)
-    jobs = [run(service, name, LONG) for name in ("ada", "bob", "cleo", "dan")]
+    jobs = [run(service, name, STORY, **LONG) for name in ("ada", "bob", "cleo", "dan")]
     for job in jobs[:1]:
         begun(service, job)
     service.wait(jobs[0], lambda _: sum(service.view(job).rounds > 0 for job in jobs) >= 2, PATIENCE)
     assert [service.view(job).rounds > 0 for job in jobs].count(True) <= 2, "the others wait for a free replica"
     first, _ = replicas()
     first.kill()
-    texts = [text_of(wait_for(service, job, "done")) for job in jobs]
-    assert [len(text) for text in texts] == [LONG] * 4
+    texts = [run_of(until_state(service, job, "done")).trace.output.token_ids for job in jobs]
+    assert [len(text) for text in texts] == [LONG["max_new_tokens"]] * 4
     assert texts[0] == texts[1] == texts[2] == texts[3], "greedy: each engine writes the same"
 
 
 def test_an_engine_process_that_is_killed_is_started_again(engines: Serve, server: Server) -> None:
     service = server(engines(least=1), 1)
-    job = run(service, "ada", LONG)
+    job = run(service, "ada", STORY, **LONG)
     begun(service, job)
     (engine,) = replicas()[0].children()
     engine.kill()
-    assert len(text_of(wait_for(service, job, "done"))) == LONG
+    assert len(run_of(until_state(service, job, "done")).trace.output.token_ids) == LONG["max_new_tokens"]
 
 
 def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, server: Server) -> None:
     where = engines(REPLAYING, least=1)
     one, two = server(where, 1), server(where, 1)
-    held = run(one, "ada", prompt="hold")
+    held = run(one, "ada", "hold")
     begun(one, held)
-    other = run(two, "bob", prompt="rounds 3")
+    other = run(two, "bob", "rounds 3")
     assert two.wait(other, lambda view: view.rounds > 0, 3.0).rounds == 0, "it waits for a free replica"
     one.cancel("ada", "run")
-    assert wait_for(two, other, "done").rounds == 3
+    assert until_state(two, other, "done").rounds == 3
     assert one.view(held).state == "cancelled"
 
 
 def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> None:
     where = engines(REPLAYING, least=1)
     one, two = server(where, 1), server(where, 1)
-    begun(one, run(one, "ada", prompt="hold"))
+    begun(one, run(one, "ada", "hold"))
     one.close()
-    wait_for(two, run(two, "bob", prompt="rounds 1"), "done")
+    until_state(two, run(two, "bob", "rounds 1"), "done")
 
 
 def test_a_job_that_says_nothing_for_long_is_not_lost_and_one_that_hears_nothing_is(
     engines: Serve, server: Server
 ) -> None:
     service = server(engines(REPLAYING, least=1, silence=PAUSE + 10, stop=1.0), 1)
-    job = run(service, "ada", prompt=f"slow {PAUSE}")
-    assert wait_for(service, job, "done").rounds == 1
-    assert not service._fleet.deaths
-    deaf = run(service, "ada", prompt="deaf")
+    job = run(service, "ada", f"slow {PAUSE}")
+    assert until_state(service, job, "done").rounds == 1
+    assert not service._fleet.drivers[0].deaths
+    deaf = run(service, "ada", "deaf")
     begun(service, deaf)
     service.cancel("ada", "run")
-    wait_for(service, run(service, "bob", prompt="rounds 1"), "done")
+    until_state(service, run(service, "bob", "rounds 1"), "done")
 
 
 def test_nobody_without_the_token_is_let_in(engines: Serve) -> None:

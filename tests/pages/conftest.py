@@ -11,7 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from specviz.service import EngineService
-from specviz.ui.classes import membership
+from specviz.service.classes import registry
 from specviz.ui.shared import engine
 from tests.support.app_pages import opened
 from tests.support.app_server import REPLAYING
@@ -38,9 +38,9 @@ def one_search_for_components() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def no_classes() -> Iterator[None]:
     """A class is open for its test alone."""
-    membership.classes.cache_clear()
+    registry.classes.cache_clear()
     yield
-    membership.classes.cache_clear()
+    registry.classes.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from tests.support.seen import seen, step, walk
 
 PLAN = GamePlan(seed=3)
 BEFORE = PLAN.prompts[0].text
-TREE = a_tree_turn([[" the", " dog"], [" the", " cat", " sat"]], [" the", " cat", " sat", "."], before=BEFORE)
+TREE = a_tree_turn([[" the", " dog"], [" the", " cat", " sat"]], "araa", ".", before=BEFORE)
 OFFERS = [Offer(" Lily", [1]), Offer("[a](b)", [2]), Offer(" Tom", [3])]
 STATES = {
     "a turn": lambda: BeTheDraftState(PLAN, games=[[a_turn([" Lily", " ran"], 1, before=BEFORE, model=2)], [], []]),

@@ -1,5 +1,6 @@
 """Every page by AppTest with names that a harmful file, link or prompt may hold: all of them stay text. No engine."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
@@ -13,9 +14,10 @@ from specviz.data.links import page_names
 from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.endpoints.result import dump_result
 from specviz.measure.proof.rows import recorded_proof
+from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import frame_of
 from specviz.service import JobView
-from specviz.service.protocol import CostsResult
+from specviz.service.protocol import CostsResult, Loading
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.race.race_page import RaceEntry, RaceState, recorded_race
@@ -24,9 +26,10 @@ from specviz.ui.session import Arrival, Session
 from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from specviz.ui.when_it_helps.your_server import YourServer
-from tests.support.app_pages import alone, opened
+from tests.support.app_pages import alone, opened, opened_in_app
 from tests.support.bench_results import make_bench
 from tests.support.fake_rows import row_at
+from tests.support.fake_service import FakeService
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile import ALL_NAMES, NAME, NAMES, ODD_NAMES, markdown_of, raw_names_in
 from tests.support.known import known
@@ -54,7 +57,8 @@ def a_race_page() -> Session:
     changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
     changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
     laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
-    racing = RaceState(laps=laps, raced=RaceEntry(), message=NAME, finished=NAME)
+    racing = RaceState(laps=laps, raced=RaceEntry(), started=RaceEntry())
+    racing.slot.view = JobView(1, "failed", message=NAME)
     return Session(came={"race": Arrival(True, notes=[NAME])}).put(racing)
 
 
@@ -72,7 +76,7 @@ def hostile_rows() -> pd.DataFrame:
 
 def a_when_it_helps_page() -> Session:
     rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
-    sweeps = WhenItHelpsState(rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
+    sweeps = WhenItHelpsState(own=PromptFile((), (NAME,)), rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
     sweeps.slot.view = JobView(1, state="failed", message=NAME)
     sweeps.csv_problems = sweeps.own_problems = [NAME]
     bench = make_bench({1: 1.5, 4: 1.2}, prompts=[(name, name) for name in ALL_NAMES if len(name) < 300])
@@ -156,6 +160,30 @@ def test_pasted_counters_stay_text() -> None:
     for text in (NAME, f"{line}{NAME}", f'vllm:spec_decode_num_drafts_total{{model="{NAME}"}} {NAME}'):
         page.text_area(key="worksheet_paste").set_value(text).run()
         assert raw_names_in(page) == []
+
+
+MOMENT = {"title": NAMES[2], "minutes": 1, "link": "./?run=first", "question": NAME, "answer": NAME, "do": NAME}
+PLAN = {"title": NAMES[0], "minutes": 2, "goals": [NAME], "moments": [MOMENT | {"mistakes": NAME}, MOMENT]}
+
+
+@pytest.mark.usefixtures("through_the_app")
+def test_a_teachers_own_plan_stays_text() -> None:
+    """On the page where it is opened, above the pages that it shows, and in its notes."""
+    page = opened_in_app("learn", part="teach")
+    page.get_by_key("lesson_file").set_value(("mine.yaml", json.dumps(PLAN).encode(), "application/yaml")).run()
+    name = page.radio(key="lesson_plan").value
+    for shown in (page, opened(lesson=name), opened(lesson=name, notes="1")):
+        assert raw_names_in(shown) == []
+        assert any("javascript" in text for text in markdown_of(shown))
+
+
+@pytest.mark.parametrize(("name", "start"), [("race", "race_start"), ("be_the_draft", "be_the_draft_skip")])
+def test_a_model_that_is_loaded_stays_text(name: str, start: str, service: FakeService) -> None:
+    page = opened(f"pages/{name}.py", Session())
+    page.button(key=start).click().run()
+    service.tell(Loading(1, NAME))
+    assert raw_names_in(page.run()) == []
+    assert any("evil" in text for text in markdown_of(page))
 
 
 def test_what_is_looked_for_would_be_found() -> None:

@@ -133,15 +133,15 @@ def test_a_comparison_is_of_every_draft_on_the_prompt_of_watch_until_another_is_
     assert "**Compare drafts**" in page.info[0].value
     by_draft.watched = asked_for("correct-2")
     assert page.run().selectbox[0].value in offered_presets(DEFAULT_TARGET)
-    by_draft.watched = RunRequest("My own text")
+    by_draft.watched = RunRequest("My *own* text")
     assert page.run().selectbox[0].value == OWN_TEXT
     page.button(key="fs_start").click().run()
     (command,) = service.commands
-    assert (command.request.prompt, command.drafts) == ("My own text", drafts_to_compare())
+    assert (command.request.prompt, command.drafts) == ("My *own* text", drafts_to_compare())
     assert "wren-eagle" in command.drafts
     service.tell(*guess_along(command))
     page.run()
-    assert "Prompt: “My own text”" in texts(page)
+    assert "Prompt: “My \\*own\\* text”" in texts(page)
     assert len(page.dataframe[0].value) == len(command.drafts)
     by_draft.watched = asked_for("code-1")
     assert page.run().selectbox[0].value == "code-1"

@@ -58,10 +58,10 @@ def test_figures_have_the_line_at_1_and_no_prompt_hides_another() -> None:
     found = BenchFindings(make_bench({1: 1.6, 4: 1.01, 8: 0.8}))
     assert load_figure(found)["layout"]["shapes"][0]["x0"] == 1
     same = [BenchPrompt("<b>same", "story", "")] * len(found.result.prompts)
-    labels = prompts_figure(found.measured[0], same)["layout"]["yaxis"]["categoryarray"]
+    labels = prompts_figure(found.loads[0], same)["layout"]["yaxis"]["categoryarray"]
     assert len(set(labels)) == len(same)
     assert all("&lt;b&gt;" in label for label in labels)
-    many = replace(found.measured[0], prompts=found.measured[0].prompts * 21)
+    many = replace(found.loads[0], prompts=found.loads[0].prompts * 21)
     assert not prompts_figure(many, same)["layout"]["yaxis"]["showticklabels"], "so many names do not fit"
 
 

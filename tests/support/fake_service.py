@@ -53,5 +53,4 @@ class FakeService(EngineService):
 
     def expire(self, session: str) -> None:
         """The session left and did not come back."""
-        self._sessions.leave(session, float("-inf"))
-        self._sessions.forget_gone(0.0)
+        self.forget({session})

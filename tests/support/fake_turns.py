@@ -7,8 +7,10 @@ from specviz.core.rounds import Candidate, DraftedToken, EmittedKind, EmittedTok
 from specviz.core.settings import DecodeSettings
 from specviz.core.trace import DrafterInfo, Output
 from specviz.game.game import LOOKUP, MODEL, Turn
-from specviz.game.words import TEXT, joined_guesses
+from specviz.game.words import joined_guesses
+from tests.support.both import FATES
 from tests.support.fake_traces import fake_trace
+from tests.support.known import known
 
 
 def a_round(pieces: list[str], accepted: int, emitted: str = " end") -> Round:
@@ -48,40 +50,23 @@ def a_turn(
     return Turn(before + output, [1, 2, 3], joins=False, ended=False, trace=trace, rivals=rivals, **more)
 
 
-def a_tree_round(guesses: list[list[str]], target: list[str]) -> Round:
-    """Two guesses, judged greedily by a target that writes these texts; each text has one id."""
-    ids = {
-        text: number
-        for number, text in enumerate(dict.fromkeys([*(text for guess in guesses for text in guess), *target]))
-    }
-    joined = joined_guesses([[ids[text] for text in guess] for guess in guesses])
-    assert joined.parents is not None
-    texts = {number: text for text, number in ids.items()}
-    statuses: list[Status] = ["not taken"] * len(joined.token_ids)
-    last = TEXT
-    for wanted in target:
-        children = [i for i, parent in enumerate(joined.parents) if parent == last]
-        last, before = TEXT - 1, last
-        for child in children:
-            right = texts[joined.token_ids[child]] == wanted
-            statuses[child] = "accepted" if right else "rejected"
-            if right:
-                last = child
-                break
-        if last < TEXT:
-            break
-    tops = [Candidate(ids[wanted], wanted, 0.6, 0.0), Candidate(99, " other", 0.2, 0.0)]
+def a_tree_round(guesses: list[list[str]], fates: str, emitted: str) -> Round:
+    """Several guesses, what became of each of their tokens as in `round_from`, and the target's own token."""
+    texts = [*dict.fromkeys([*(text for guess in guesses for text in guess), emitted])]
+    joined = joined_guesses([[texts.index(text) for text in guess] for guess in guesses])
+    parents, own = known(joined.parents), texts.index(emitted)
+    tops = [Candidate(own, emitted, 0.6, 0.0), Candidate(99, " other", 0.2, 0.0)]
     drafted = [
-        DraftedToken(number, texts[number], status, 0.05, 1.0, candidates=tops, parent=parent)
-        for number, status, parent in zip(joined.token_ids, statuses, joined.parents, strict=True)
+        DraftedToken(number, texts[number], FATES[fate], 0.05, 1.0, candidates=tops, parent=parent)
+        for number, fate, parent in zip(joined.token_ids, fates, parents, strict=True)
     ]
-    kind: EmittedKind = "correction" if before in joined.parents else "bonus"
-    return Round(0, 0.0, 0.004, 0.0, drafted, EmittedToken(kind, ids[wanted], wanted, 0.6, tops))
+    kind: EmittedKind = "correction" if fates.rfind("a") in parents else "bonus"
+    return Round(0, 0.0, 0.004, 0.0, drafted, EmittedToken(kind, own, emitted, 0.6, tops))
 
 
-def a_tree_turn(guesses: list[list[str]], target: list[str], *, before: str = "Once") -> Turn:
+def a_tree_turn(guesses: list[list[str]], fates: str, emitted: str, *, before: str = "Once") -> Turn:
     """A turn with two guesses; each rival drafted what the visitor did."""
-    round = a_tree_round(guesses, target)
+    round = a_tree_round(guesses, fates, emitted)
     turn = a_turn(["x"], 0, before=before)
     assert turn.trace is not None
     texts = [token.text for token in round.accepted_tokens]

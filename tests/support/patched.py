@@ -1,44 +1,28 @@
 """What specviz/ui/shared/below_streamlit.py puts its own in place of."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from starlette.websockets import WebSocket
-from streamlit.elements.widgets.multiselect import MultiSelectSerde
-from streamlit.elements.widgets.radio import RadioSerde
-from streamlit.elements.widgets.selectbox import SelectboxSerde
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import ScriptRunner
-from streamlit.runtime.state import SafeSessionState, SessionState
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
-from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-PATCHED = (
-    (AutoHTTPProtocol, "connection_made"),
-    (AutoHTTPProtocol, "data_received"),
-    (WebSocket, "_raise_on_disconnect"),
-    (WebSocket, "receive_bytes"),
-    (MemoryUploadedFileManager, "add_file"),
-    (WebsocketSessionManager, "disconnect_session"),
-    (StarletteSessionClient, "write_forward_msg"),
-    (AppSession, "_create_scriptrunner"),
-    (AppSession, "_handle_scriptrunner_event_on_event_loop"),
-    (AppSession, "request_rerun"),
-    (ScriptRunner, "start"),
-    (SessionState, "_call_callbacks"),
-    (SessionState, "register_widget"),
-    (SelectboxSerde, "deserialize"),
-    (RadioSerde, "deserialize"),
-    (MultiSelectSerde, "deserialize"),
-    (SafeSessionState, "on_script_will_rerun"),
-)
+from specviz.ui.shared import below_streamlit as below
+from specviz.ui.shared.guard import guard_the_doors
+
+Place = tuple[Any, str]  # an owner, and the name of its function
+
+
+def places(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Place, Callable[..., Any]]]:
+    """Each place that the app changes as it starts, with what comes there; nothing is changed here."""
+    found: list[tuple[Place, Callable[..., Any]]] = []
+    with monkeypatch.context() as noting:
+        noting.setattr(below, "instead", lambda *place: lambda ours: found.append((place, ours)))
+        guard_the_doors.__wrapped__()
+    return found
 
 
 def put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit's own again after each test, and without what another test has put around it."""
-    for owner, name in PATCHED:
+    for (owner, name), _ in places(monkeypatch):
         monkeypatch.setattr(owner, name, _own(getattr(owner, name)))
 
 

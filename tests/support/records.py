@@ -1,7 +1,13 @@
-"""Records of other systems: the files in tests/fixtures/records, which all describe the same run, and a tokenizer."""
+"""Records of other systems: the files in tests/fixtures/records, which all describe the same run, and a tokenizer.
 
+And a run of our own engine.
+"""
+
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
+
+from specviz.core.trace import Trace, parse_trace
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RECORDS = FIXTURES / "records"
@@ -33,6 +39,11 @@ class FakeTokenizer:
 
 def record(name: str) -> bytes:
     return (RECORDS / name).read_bytes()
+
+
+def tree_run() -> Trace:
+    """A sampled run with trees of 4, 2 and 1 guesses. `test_a_recorded_run_is_decoded_again` compares it."""
+    return parse_trace(gzip.decompress((FIXTURES / "tree.json.gz").read_bytes()))
 
 
 def report(name: str) -> Path:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from itertools import count, cycle
 from time import monotonic
+from typing import Any
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
@@ -14,7 +15,7 @@ from specviz.service.child import Child
 from specviz.service.job import RunResult, Slot
 
 ENGINE = (sys.executable, "-m", "tests.support.replaying_engine", "--one")
-PATIENCE = 120.0  # seconds; far more than anything here takes, so that a busy machine fails no test
+PATIENCE = 300.0  # seconds; far more than anything here takes, so that a busy machine fails no test
 
 SEEDS = count(1)
 DRAFTS = cycle(["wren-nano", "wren-mini", "wren-small", "lookup"])
@@ -31,8 +32,8 @@ def until(service: EngineService, holds: Callable[[], bool]) -> None:
 def engine_pids(service: EngineService) -> list[int]:
     """Of the engines that run on this machine."""
     with service._changed:
-        children = [driver._child for driver in service._fleet.drivers]
-    return [child._process.pid for child in children if isinstance(child, Child)]
+        children = [driver.engine for driver in service._fleet.drivers]
+    return [child._process.pid for child in children if isinstance(child, Child) and hasattr(child, "_process")]
 
 
 def until_state(service: EngineService, job: int, state: str) -> JobView:
@@ -44,9 +45,9 @@ def submit(service: EngineService, session: str, request: RunRequest) -> int:
     return service.submit(session, "run", lambda job: wire.Run(job, request))
 
 
-def run(service: EngineService, session: str, prompt: str) -> int:
+def run(service: EngineService, session: str, prompt: str, **settings: Any) -> int:
     """A run of its own: no other one has its seed."""
-    return submit(service, session, RunRequest(prompt, settings=DecodeSettings(seed=next(SEEDS))))
+    return submit(service, session, RunRequest(prompt, settings=DecodeSettings(seed=next(SEEDS), **settings)))
 
 
 def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot = "costs") -> int:
@@ -57,6 +58,12 @@ def measure_costs(service: EngineService, session: str, prompt: str, slot: Slot 
 
 def has_begun(view: JobView) -> bool:
     return view.rounds >= 1
+
+
+def begun(service: EngineService, job: int) -> JobView:
+    view = service.wait(job, has_begun, PATIENCE)
+    assert view.state == "running", view.message
+    return view
 
 
 def run_of(view: JobView) -> RunResult:

@@ -19,7 +19,7 @@ from specviz.player.data import stage_data
 from specviz.player.html_file import inline_json, program
 from specviz.player.payload import SentStage
 from tests.support.fake_traces import fake_trace
-from tests.support.fake_trees import fake_tree_trace
+from tests.support.records import tree_run
 from tests.support.visitor import wait_until_drawn
 
 HERE = Path(__file__).parent
@@ -61,7 +61,7 @@ def _page(asked: Mapping[str, str]) -> str:
 
 def _run(asked: Mapping[str, str]) -> SentStage:
     how = {"greedy": "greedy" in asked, "hostile": "hostile" in asked, "sharpness": float(asked.get("sharpness", 6))}
-    trace = fake_tree_trace(asked["tree"], **how) if "tree" in asked else fake_trace(**how)  # type: ignore[arg-type]
+    trace = tree_run() if "tree" in asked else fake_trace(**how)  # type: ignore[arg-type]
     link = {"target": "wren-base", "prompt": "a & b"}
     made = stage_data(trace, run_id="", source="recorded", running=False)
     made["link"] = link

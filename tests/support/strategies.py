@@ -1,21 +1,16 @@
-"""Valid objects and nearly valid files for property tests, and what a refusal must look like."""
+"""Values and nearly valid files for property tests, and what a refusal must look like."""
 
 import json
 import re
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
 from hypothesis import strategies as st
 
 from specviz.core.errors import InputError
-from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.settings import DRAFT_SCHEDULES, SETTINGS, DecodeSettings
-from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
-from specviz.measure.sweep.rows import SweepRow
-from tests.support.fake_rows import ROW
 
 T = TypeVar("T")
 LONGEST_SENTENCE = 1_000  # the command line prints no more; a file can have many wrong fields
@@ -100,11 +95,6 @@ def _change(draw: st.DrawFn, node: Any) -> None:
         return
 
 
-SHARE = st.floats(0, 1)
-SECONDS = st.floats(0, 1e6)
-IDS = st.integers(0, 2**31 - 1)
-CANDIDATES = st.lists(st.builds(Candidate, IDS, WHOLE, SHARE, st.none() | SHARE), max_size=3)
-RESIDUAL = st.lists(st.builds(ResidualCandidate, IDS, WHOLE, SHARE), max_size=3)
 SETTINGS = st.builds(
     DecodeSettings,
     max_new_tokens=st.integers(1, 256),
@@ -118,73 +108,4 @@ SETTINGS = st.builds(
     draft_sampling=st.sampled_from(SETTINGS["draft_sampling"].choices),
     verification=st.sampled_from(SETTINGS["verification"].choices),
 )
-
-
-@st.composite
-def rounds(draw: st.DrawFn, index: int, longest: int) -> Round:
-    accepted = draw(st.integers(0, longest))
-    rejected = accepted < longest and draw(st.booleans())
-    discarded = draw(st.integers(0, longest - accepted - 1)) if rejected else 0
-    statuses = ["accepted"] * accepted + ["rejected"] * rejected + ["discarded"] * discarded
-    drafted = [
-        draw(st.builds(DraftedToken, IDS, WHOLE, st.just(status), *[st.none() | SHARE] * 4, CANDIDATES))
-        for status in statuses
-    ]
-    kind = "correction" if rejected else "bonus" if not accepted or draw(st.booleans()) else "none"
-    emitted = EmittedToken("none")
-    if kind != "none":
-        residual = RESIDUAL if rejected else st.just([])
-        emitted = draw(st.builds(EmittedToken, st.just(kind), IDS, WHOLE, st.none() | SHARE, CANDIDATES, residual))
-    own = draw(st.lists(WHOLE, max_size=3))
-    return Round(index, draw(SECONDS), draw(SECONDS), draw(SECONDS), drafted, emitted, own)
-
-
-@st.composite
-def traces(draw: st.DrawFn) -> Trace:
-    """A trace that keeps every rule of the file, with any text in it."""
-    length = draw(st.integers(1, 4))
-    made = [draw(rounds(index, length)) for index in range(draw(st.integers(1, 3)))]
-    written = [token for round in made for token in round.emitted_ids]
-    plain_ids = draw(st.lists(IDS, max_size=3))
-    plain_seconds = [draw(SECONDS) for _ in plain_ids]
-    prompt_ids = draw(st.lists(IDS, min_size=1, max_size=3))
-    plain = st.builds(Autoregressive, st.just(plain_seconds), st.just(plain_ids), st.booleans())
-    return Trace(
-        schema=1,
-        created="2026-01-01T00:00:00Z",
-        recorded_on=draw(st.builds(Machine, WHOLE, WHOLE, WHOLE, st.integers(1, 512))),
-        target=draw(st.builds(ModelInfo, WHOLE, IDS, WHOLE, WHOLE)),
-        drafter=draw(st.builds(DrafterInfo, WHOLE, WHOLE, st.none() | IDS, st.none() | WHOLE, st.none() | WHOLE)),
-        settings=replace(draw(SETTINGS), max_new_tokens=len(written), draft_length=length),
-        prompt=Prompt(draw(WHOLE), prompt_ids, [draw(WHOLE) for _ in prompt_ids]),
-        prefill_seconds=draw(st.builds(PrefillSeconds, SECONDS, SECONDS)),
-        rounds=made,
-        autoregressive=draw(st.none() | plain),
-        output=Output(written, draw(WHOLE), draw(st.sampled_from(["length", "eos"]))),
-    )
-
-
 CELL = WHOLE.filter(bool) | st.builds(str.__add__, st.sampled_from(["=", "'=", "''+", "\t", " -", "＝", "'"]), WHOLE)
-
-
-@st.composite
-def sweep_rows(draw: st.DrawFn) -> SweepRow:
-    """A row of a sweep whose counts agree, with any text in it."""
-    accepted, rejected, discarded = (draw(st.integers(0, 10**6)) for _ in range(3))
-    drafted = accepted + rejected + discarded
-    texts = ("target", "target_dtype", "draft", "machine", "workload", "preset", "text_hash")
-    return replace(
-        ROW,
-        **{name: draw(CELL) for name in texts},
-        draft_dtype=draw(st.none() | CELL),
-        seed=draw(st.integers()),
-        top_p=draw(st.none() | st.floats(0, 1, exclude_min=True)),
-        top_k=draw(st.none() | st.integers(1, 1_000)),
-        speedup=draw(st.floats(0.001, 1000)),
-        identical=draw(st.none() | st.booleans()),
-        drafted=drafted,
-        accepted=accepted,
-        rejected=rejected,
-        discarded=discarded,
-        acceptance_rate=accepted / drafted if drafted else None,
-    )

@@ -56,7 +56,7 @@ def start() -> Iterator[Start]:
     before = children()
 
     def make(engines: int = 1, store: RunStore | None = None, **limits: float) -> EngineService:
-        made = EngineService(ENGINE, ServiceLimits(**{"reconnect": 3600, **limits}), store, engines)  # type: ignore[arg-type]
+        made = EngineService(ENGINE, ServiceLimits(**limits), store, engines)  # type: ignore[arg-type]
         services.append(made)
         made.start()
         return made
@@ -69,7 +69,7 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture(scope="session")
 def one_service() -> Iterator[EngineService]:
-    service = EngineService(ENGINE, ServiceLimits(reconnect=3600))
+    service = EngineService(ENGINE)
     service.start()
     yield service
     service.close()
@@ -81,11 +81,8 @@ def service(one_service: EngineService) -> Iterator[EngineService]:
     one_service.store = RunStore(None)
     one_service._costs.clear()
     yield one_service
-    with one_service._changed:
-        for ticket in one_service._sessions._tickets.values():
-            one_service._sessions.leave(ticket.session, float("-inf"))
-        one_service._changed.notify_all()
-    until(one_service, lambda: not one_service._sessions._tickets and not one_service._fleet.drivers[0].running)
+    one_service.forget({ticket.session for ticket in one_service._sessions._tickets.values()})
+    until(one_service, lambda: not one_service._fleet.drivers[0].running)
 
 
 def children() -> set[int]:

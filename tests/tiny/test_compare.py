@@ -21,7 +21,6 @@ from specviz.decoding import autoregressive, autoregressive_decode, speculative
 from specviz.measure.calibration import (
     LONGEST_PASS,
     TURNS,
-    Calibration,
     calibrate,
     calibration_steps,
     check_costs,
@@ -207,19 +206,14 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
 
     Found: each length was timed once in turn, so every pass found cold caches, and one token looked too slow.
     """
-    costs = calibrate(*pair, nodes=(2, 5, 40))
+    measured = calibrate(*pair, nodes=(2, 5, 40))
+    costs = measured.costs
     assert (costs.step_seconds, costs.cost_ratio, costs.overhead) == (4, 2 / 4, 0)
-    assert costs.verification == {k: (3 + k) / 4 for k in range(1, 18)}
-    assert costs.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
+    assert costs.verification == {k: (3 + k) / 4 for k in [*range(1, 18), 41]}
+    assert measured.tree_verification == {n: (4 + n) / 4 for n in (2, 5, 40)}
     assert costs.blocks
     assert [tree_sizes(tree) for tree in (None, "2,2", "1")] == [[], [2, 4, 6], [1]]
     assert pass_seconds(pair[0], (1, 2, 3), turns=1) == {1: 4, 2: 5, 3: 6}, "the first pass of a block is not timed"
-
-
-def calibration(*blocks: Costs) -> Calibration:
-    costs = Costs.from_blocks(blocks)
-    figures = costs.step_seconds, costs.cost_ratio, costs.verification, costs.overhead
-    return Calibration("target", "float32", "draft", "float32", 1, *figures, blocks=costs.blocks)
 
 
 STEADY = [block(0.3 * each, 1 + 0.5 * each) for each in (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.04)]
@@ -245,12 +239,15 @@ LOADS = (0.3, 0.9, 0.4, 1.6, 0.88, 0.35, 1.2, 0.95, 0.5)
 )  # fmt: skip
 def test_a_calibration_is_refused_where_its_repeats_do_not_agree(blocks: list[Costs], dtype: str, agree: bool) -> None:
     with nullcontext() if agree else pytest.raises(DisturbedError, match=r"took from \d\.\d\d to"):
-        check_costs(replace(calibration(*blocks), target_dtype=dtype))
+        check_costs(Costs.from_blocks(blocks), dtype)
 
 
 def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    costs, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
-    named = (costs.target, costs.target_dtype, costs.draft, costs.draft_dtype, costs.threads)
+    measured, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
+    named, costs = (
+        (measured.target, measured.target_dtype, measured.draft, measured.draft_dtype, measured.threads),
+        measured.costs,
+    )
     assert named == ("target", "float32", "draft", "float32", 1)
     assert CALIBRATION == TURNS * pass_timing.BLOCK, "as many rounds are timed as the page says"
     assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
@@ -275,7 +272,7 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("window", [20, 6])
 def test_a_short_context_window_limits_the_measured_passes(window: int, still: None) -> None:
     reads = CountedReads(tiny_model(seed=1, name="small", context=window))
-    costs = calibrate(reads.loaded, reads.loaded)
+    costs = calibrate(reads.loaded, reads.loaded).costs
     assert list(costs.verification) == list(range(1, min(17, window - pass_timing.BLOCK) + 1))
     assert reads.longest == window - 1, "all of it but the last place"
 

@@ -13,7 +13,6 @@ from specviz.core.errors import InputError
 from specviz.core.trace import UPLOAD, parse_trace
 from specviz.figures.parts import figure_text
 from specviz.game.saved import load_game
-from specviz.measure.race import parse_race
 from specviz.measure.sweep.prompt_files import read_prompts
 from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of, read_frame
 from specviz.systems import RecordOptions, open_run, read_counters
@@ -30,7 +29,6 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "sweep": lambda content: read_frame(content, "It"),
     "prompts": read_prompts,
     "counters": lambda content: read_counters(content.decode()),
-    "race": lambda content: parse_race(content.decode()),
     "game": lambda content: load_game(content.decode()),
     "record": lambda content: open_run(
         content, RecordOptions(tokenizer=FakeTokenizer() if b"candidate_ids" in content else None)

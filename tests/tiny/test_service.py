@@ -3,17 +3,18 @@
 `tests/unit/test_fleet.py` has every order in which server and engine can act; here are processes and sentences.
 """
 
+import asyncio
 import json
 import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from threading import Event as Signal
-from threading import Thread
+from queue import SimpleQueue
+from signal import SIGKILL
 from time import monotonic
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
@@ -22,7 +23,6 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import Autoregressive, Output
 from specviz.service import EngineService, JobView, ServiceLimits, fleet
 from specviz.service import protocol as wire
-from specviz.service.bench import Mailbox
 from specviz.service.child import Child
 from specviz.service.engine import listen
 from specviz.service.job import advance
@@ -34,8 +34,8 @@ from tests.support.known import known
 from tests.support.services import (
     ENGINE,
     PATIENCE,
+    begun,
     engine_pids,
-    has_begun,
     measure_costs,
     run,
     run_of,
@@ -60,18 +60,16 @@ def places(service: EngineService, *jobs: int) -> list[int | None]:
 @pytest.fixture
 def idle() -> EngineService:
     """Not started: all jobs wait."""
-    return EngineService(ENGINE, ServiceLimits(reconnect=3600, sessions_at_once=3))
+    return EngineService(ENGINE, ServiceLimits(sessions_at_once=3))
 
 
 # ---- a run
 
 
-def test_a_run_arrives_round_by_round_no_view_changes_and_noise_is_ignored(service: EngineService) -> None:
+def test_a_run_arrives_round_by_round_and_no_view_changes(service: EngineService) -> None:
     job = run(service, "ada", "rounds 3")
     early = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
     assert (seen := early.rounds) >= 2
-    (driver,) = service._fleet.drivers
-    driver._on_line(known(driver._child), b"Downloading shards: 100%\n")
     view = until_state(service, job, "done")
     found = run_of(view)
     assert [round.index for round in found.trace.rounds] == found.trace.output.token_ids == [0, 1, 2]
@@ -154,7 +152,7 @@ def test_a_class_that_opens_one_link_has_one_run_until_each_has_left_it(idle: En
 
 def test_one_who_cancels_a_shared_run_does_not_end_it_for_others(service: EngineService) -> None:
     one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
-    service.wait(two, has_begun, PATIENCE)
+    begun(service, two)
     assert service.wait(two, lambda view: view.rounds >= 5, 0.01).state == "running", "waiting gives up in time"
     again = [fresh(service, name, HELD) for name in ("cleo", "dan")]
     assert places(service, *again) == [1, 1]
@@ -170,6 +168,7 @@ def test_what_was_found_is_there_at_once_and_run_again_measures_again(service: E
     first = run_of(until_state(service, submit(service, "ada", REQUEST), "done"))
     late = service.view(submit(service, "late", REQUEST))
     assert (late.state, late.stored, run_of(late)) == ("done", True, first)
+    service.store._writer.submit(lambda: None).result()  # it is on the disk now
     stored = known(RunStore(tmp_path).get(first.id))  # as a server that is started again reads it
     assert (stored.request, stored.result) == (REQUEST, first)
     again = fresh(service, "ada")
@@ -258,46 +257,39 @@ def test_what_an_address_is_and_if_it_has_a_limit(
 # ---- cancelling and leaving
 
 
-def test_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() -> None:
+NOISY = """
+import time
+print("Downloading shards: 100%")
+print('{"type": "ready", "versions": {}}', flush=True)
+time.sleep(3600)
+"""
+
+
+def test_noise_is_no_event_and_a_stuck_engine_that_reads_nothing_holds_up_nobody_who_writes_to_it() -> None:
     """Found: with more jobs than its pipe holds, the driver waited for the pipe, and never ended the engine."""
-    ended = Signal()
-    program = (sys.executable, "-c", "import time; time.sleep(3600)")
-    child = Child(program, lambda *_: None, lambda child, status: ended.set())
-    child.listen()
-    sender = Thread(target=child.send, args=(b"x" * 10**6 + b"\n",), daemon=True)
-    sender.start()
-    sender.join(PATIENCE)
-    assert not sender.is_alive()
-    child.kill()
-    assert ended.wait(PATIENCE)
+
+    async def talk() -> None:
+        child = Child((sys.executable, "-c", NOISY))
+        await child.start()
+        assert await child.hear() == wire.EngineReady({})
+        for number in range(10):
+            child.send(wire.Run(number, RunRequest("x" * 10**5)))
+        child.kill()
+        assert await child.hear() is None
+        await child.close()
+
+    asyncio.run(talk())
 
 
-def test_who_left_and_does_not_come_back_is_forgotten_and_who_only_says_nothing_stays(start: Start) -> None:
-    """A hidden tab's timers run once a minute, and a slow server hears them late: neither is a reason to end a job."""
-    service = start(reconnect=0.01)
-    silent, gone = run(service, "ada", "hold"), run(service, "bob", "hold")
-    until_state(service, silent, "running")
-    service.leave("bob")
-    until(service, lambda: service._sessions.ticket(gone) is None)
-    assert service.view(gone).message == "This run has expired."
-    assert service.view(silent).state == "running"
-    service.leave("ada")
-    until(service, lambda: not service._sessions._tickets and not service._sessions._left)
-
-
-def test_a_session_that_comes_back_has_not_left(idle: EngineService) -> None:
-    """A short break of the network, or a reload: each of these is a sign of it."""
-    job = run(idle, "ada", "hold")
-    for sign in (
-        lambda: idle.arrive("ada"),
-        lambda: idle.view(job),
-        lambda: idle.wait(job, lambda view: True, 0),
-        lambda: measure_costs(idle, "ada", "hold"),
-    ):
-        idle.leave("ada")
-        sign()
-        assert not idle._sessions._left
-    assert not idle.view(job).finished
+def test_who_has_left_is_forgotten_with_the_jobs_that_nobody_else_wants(service: EngineService) -> None:
+    service.arrive("bob", "8.8.8.8")
+    assert service.visitors == {"bob"}
+    gone, both = run(service, "bob", "hold"), [submit(service, session, HELD) for session in ("bob's tab", "ada")]
+    service.forget({"bob", "bob's tab", "nobody"})
+    assert [service.view(job).message for job in (gone, both[0])] == ["This run has expired."] * 2
+    assert service.visitors == set()
+    until_state(service, both[1], "running")
+    until(service, lambda: len(service._fleet.drivers[0].running) == 1)
 
 
 # ---- an engine that dies
@@ -308,7 +300,7 @@ def test_an_engine_that_dies_is_restarted_and_left_alone_once_it_keeps_dying(sta
     until_state(service, run(service, "cleo", "rounds 1"), "done")
     first = engine_pids(service)
     fatal, other = run(service, "ada", "die"), run(service, "bob", "hold")
-    service.wait(other, has_begun, PATIENCE)
+    begun(service, other)
     assert service.view(fatal).state == "waiting", "it is tried once more, after the others"
     service.cancel("bob", "run")
     view = until_state(service, fatal, "failed")
@@ -319,7 +311,7 @@ def test_an_engine_that_dies_is_restarted_and_left_alone_once_it_keeps_dying(sta
     assert view.message.startswith("The engine keeps stopping")
     assert (service._fleet.resting(monotonic()), engine_pids(service)) == (True, [])
     assert service.view(run(service, "ada", "rounds 1")).message == view.message
-    service._fleet.deaths.clear()  # as if they were long ago
+    service._fleet.drivers[0].deaths.clear()  # as if they were long ago
     until_state(service, run(service, "ada", "rounds 1"), "done")
     assert service._fleet.ready
 
@@ -327,109 +319,69 @@ def test_an_engine_that_dies_is_restarted_and_left_alone_once_it_keeps_dying(sta
 def test_who_waits_is_told_whether_the_engine_starts_for_the_first_time_or_again(idle: EngineService) -> None:
     job = run(idle, "ada", "hold")
     assert idle.view(job).message == say("starting")
-    idle._fleet.deaths.append(0.0)
+    idle._fleet.drivers[0].deaths.append(0.0)
     assert idle.view(job).message == say("restarting")
     idle._fleet.drivers[0].ready = True
     assert (idle.view(job).message, idle.view(job).place) == ("", 1)
 
 
+class Broken(Child):
+    async def start(self) -> None:
+        raise RuntimeError("injected")
+
+
 @pytest.mark.parametrize(
-    "command", [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",)], ids=["never starts", "cannot be"]
+    "command",
+    [(sys.executable, "-c", "raise SystemExit(1)"), ("/no/such/program",), partial(Broken, ())],
+    ids=["never starts", "cannot be", "an error of ours"],
 )
-def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: tuple[str, ...]) -> None:
-    service = EngineService(command)
+def test_jobs_that_wait_for_an_engine_that_never_starts_fail(command: Any) -> None:
+    service = EngineService(command, ServiceLimits(pause=0.01))
     service.start()
     assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
     service.close()
 
 
 def test_deaths_long_apart_begin_no_rest() -> None:
-    engines = EngineService(limits=ServiceLimits(deaths=3, deaths_window=60, rest=60))._fleet
+    (driver,) = EngineService(limits=ServiceLimits(deaths=3, deaths_window=60, rest=60))._fleet.drivers
     resting = []
     for now in (0, 40, 80, 120, 125, 130):
-        engines.deaths.append(now)
-        resting.append(engines.resting(now))
+        driver.deaths.append(now)
+        resting.append(driver.resting(now))
     assert resting == [False] * 4 + [True, True]
-    assert [engines.resting(now) for now in (189, 190)] == [True, False]
-    engines.deaths.append(191)
-    assert not engines.resting(191), "it starts with a clean slate"
+    assert [driver.resting(now) for now in (189, 190)] == [True, False]
+    driver.deaths.append(191)
+    assert not driver.resting(191), "it starts with a clean slate"
 
 
-# ---- errors in the service's own threads
+# ---- errors in the service's own thread
 
 
-def raises_once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
-    """Let the function raise the next time it is called, and work again after that."""
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        *((fleet.EngineDriver, name) for name in ("begin", "take_in", "end", "end_if_silent")),
+        *((fleet.Fleet, "note_busy"), (wire, "parse_event"), (fleet, "advance")),
+    ],
+)
+def test_the_thread_goes_on_after_an_error_in_itself_and_no_job_is_lost(
+    start: Start, owner: object, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Found: the thread ended with its error, and everyone waited for an engine that nobody heard."""
     right = getattr(owner, name)
 
     def wrong(*arguments: Any) -> Any:
         monkeypatch.setattr(owner, name, right)
         raise RuntimeError("injected")
 
+    service = start(pause=0.01)
+    until_state(service, run(service, "ada", "rounds 1"), "done")
     monkeypatch.setattr(owner, name, wrong)
-
-
-FAULTS = [  # whose function raises, while an engine has a job with this prompt
-    *((fleet.EngineDriver, name, "hold") for name in ("_find_step", "_next_line")),  # the driver's
-    (wire, "parse_event", "rounds 1"),  # the reader's
-    (fleet, "advance", "rounds 1"),
-    (fleet.EngineDriver, "_handle_end", "die"),  # while the engine's end is noted
-]
-
-
-@pytest.mark.parametrize(("owner", "name", "prompt"), FAULTS)
-def test_a_thread_goes_on_after_an_error_in_itself_and_the_job_at_work_says_so(
-    start: Start,
-    owner: object,
-    name: str,
-    prompt: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    service = start(pause=0.01)
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    first = engine_pids(service)
-    if prompt == "hold":
-        job = run(service, "ada", prompt)
-        service.wait(job, has_begun, PATIENCE)
-        raises_once(monkeypatch, owner, name)
-    else:
-        raises_once(monkeypatch, owner, name)
-        job = run(service, "ada", prompt)
-    until_state(service, run(service, "bob", "rounds 1"), "done")
-    view = service.view(job)
-    assert (view.state, view.message) == ("failed", say("broken"))
-    assert view.rounds == (name not in ("parse_event", "advance")), "what it found stays"
-    assert engine_pids(service) != first
-    assert caplog.text.count("RuntimeError: injected") == 1
-
-
-def test_an_engine_that_can_no_longer_be_heard_is_replaced(
-    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Found: the reader's thread ended with its error, and everyone waited for an engine that nobody read."""
-    raises_once(monkeypatch, fleet.EngineDriver, "_on_line")
-    service = start()
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    assert "injected" in caplog.text
-
-
-def test_a_driver_that_fails_while_it_starts_over_tries_again(
-    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Found: an error while an error was taken care of ended the driver's thread, and everyone waited for ever."""
-    service = start(pause=0.01)
-    until_state(service, run(service, "ada", "rounds 1"), "done")
-    raises_once(monkeypatch, service._fleet.drivers[0], "_give_up_engine")
-    raises_once(monkeypatch, service._fleet.drivers[0], "_find_step")
-    until_state(service, run(service, "bob", "rounds 1"), "done")
-    assert caplog.text.count("RuntimeError: injected") == 2
-
-
-def test_a_driver_that_always_fails_gives_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fleet.EngineDriver, "_find_step", Mock(side_effect=RuntimeError("injected")))
-    service = start(pause=0.01)
-    assert until_state(service, run(service, "ada", "rounds 1"), "failed").message.startswith("The engine keeps")
+    os.kill(*engine_pids(service), SIGKILL)
+    jobs = [run(service, session, "rounds 1") for session in ("ada", "bob")]
+    for job in jobs:
+        assert run_of(until_state(service, job, "done")).trace.output.token_ids == [0]
+    until(service, lambda: caplog.text.count("RuntimeError: injected") == 1)
 
 
 def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture) -> None:
@@ -439,6 +391,6 @@ def test_an_engine_ends_when_its_reader_fails(monkeypatch: pytest.MonkeyPatch, c
 
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
-    listen(lines(), Mailbox())  # type: ignore[arg-type]
+    listen(lines(), SimpleQueue())  # type: ignore[arg-type]
     assert ended == [0]
     assert "RuntimeError: injected" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""Engines behind a URL, against a server that replays lines: lost streams, a wrong token, pauses, cancelling.
+"""Engines behind a URL, against what replays their lines: lost streams, a wrong token, pauses, cancelling.
 
 `tests/cluster/test_serve_engines.py` has the same with real engines on Ray Serve.
 """
@@ -6,39 +6,38 @@
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import pytest
-from httpx2 import AsyncClient, ConnectError
+from httpx2 import AsyncClient
 
 from specviz.service import EngineService, ServiceLimits
 from specviz.service.service import say, service_wanted
 from specviz.service.stream import CONNECT, EngineAddress, StreamEngine
 from tests.support.known import known
-from tests.support.services import PATIENCE, has_begun, run, run_of, sweep_of, until, until_state
-from tests.support.stream_server import TOKEN, StreamServer
+from tests.support.services import PATIENCE, begun, run, run_of, sweep_of, until, until_state
+from tests.support.streams import TOKEN, Engines
 
-FAST = ServiceLimits(reconnect=3600, deaths=6)
+FAST = ServiceLimits(deaths=6)
 
 Serve = Callable[..., EngineService]
 
 
 @pytest.fixture
-def server() -> Iterator[StreamServer]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Engines:
     """Engines behind a URL."""
-    server = StreamServer()
-    yield server
-    server.close()
+    engines = Engines()
+    monkeypatch.setattr("specviz.service.stream.AsyncClient", partial(AsyncClient, transport=engines))
+    return engines
 
 
 @pytest.fixture
-def serve(server: StreamServer) -> Iterator[Serve]:
+def serve(server: Engines) -> Iterator[Serve]:
     """Makes app servers' services whose engines are behind the server's URL."""
     made: list[EngineService] = []
 
     def make(limits: ServiceLimits = FAST, token: str = TOKEN, streams: int = 1) -> EngineService:
-        where = EngineAddress(server.url, token, PATIENCE, greetings=2, pause=0.01)
-        made.append(EngineService(partial(StreamEngine, where, streams), limits))
+        where = EngineAddress("http://engines.example", token, PATIENCE, greetings=2, pause=0.01)
+        made.append(EngineService(partial(StreamEngine, where), limits, engines=streams))
         made[-1].start()
         return made[-1]
 
@@ -49,10 +48,16 @@ def serve(server: StreamServer) -> Iterator[Serve]:
 
 @pytest.mark.parametrize(
     ("order", "asked", "rounds", "lost"),
-    [("rounds 3", 1, 3, ""), ("once", 2, 1, ""), ("busy 4", 5, 1, ""), ("break", 2, 1, "died")],
+    [
+        ("rounds 3", 1, 3, ""),
+        ("once", 2, 1, ""),
+        ("busy 4", 5, 1, ""),
+        ("break", 2, 1, "died"),
+        ("large", 2, 0, "died"),
+    ],
 )
 def test_a_stream_that_ends_is_tried_again_once_and_one_that_is_refused_as_often_as_needed(
-    serve: Serve, server: StreamServer, order: str, asked: int, rounds: int, lost: str
+    serve: Serve, server: Engines, order: str, asked: int, rounds: int, lost: str
 ) -> None:
     """Found: while engines started again behind a proxy, its second 503 failed a run within 20 ms."""
     service = serve(ServiceLimits(deaths=10**6))
@@ -60,7 +65,7 @@ def test_a_stream_that_ends_is_tried_again_once_and_one_that_is_refused_as_often
     assert (view.rounds, view.message) == (rounds, say(lost) if lost else ""), "what it found stays"
     assert lost or run_of(view).plain_text == "plain \u2028 text", "a text's line ends end no line"
     assert server.asked == [order] * asked
-    assert service._fleet.ready
+    until(service, lambda: service._fleet.ready)
 
 
 def test_a_wrong_token_lets_nobody_in_and_the_log_says_so(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -75,73 +80,57 @@ def test_so_long_a_stream_may_be_silent() -> None:
     assert (client.timeout.read, client.timeout.connect) == (7.0, CONNECT)
 
 
-def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, server: StreamServer) -> None:
+def test_cancelling_closes_the_stream_and_another_job_has_it(serve: Serve, server: Engines) -> None:
     service = serve()
     job = run(service, "ada", "hold")
-    service.wait(job, has_begun, PATIENCE)
+    begun(service, job)
     service.cancel("ada", "run")
     assert (service.view(job).state, service.view(job).rounds) == ("cancelled", 1)
     until_state(service, run(service, "bob", "rounds 1"), "done")
     until(service, lambda: server.left == ["hold"])
 
 
-class Refused(AsyncClient):
-    """Cannot connect for one job, the first two times."""
-
-    times = 0
-
-    def stream(self, *asked: Any, content: bytes = b"", **more: Any) -> Any:
-        if b'"refused"' in content and self.times < 2:
-            self.times += 1
-            raise ConnectError("refused")
-        return super().stream(*asked, content=content, **more)
-
-
-def test_a_job_that_no_engine_takes_costs_no_life(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_no_engine_takes_costs_no_life(serve: Serve) -> None:
     """Found: one refused connection ended every stream, and the run that was heard last was blamed."""
-    monkeypatch.setattr("specviz.service.stream.AsyncClient", Refused)
     service = serve(streams=2)
     held = run(service, "ada", "hold")
-    service.wait(held, has_begun, PATIENCE)
-    refused = run(service, "bob", "refused")
+    begun(service, held)
+    refused = run(service, "bob", "refused 2")
     assert until_state(service, refused, "done").beside == 1, "another engine was busy with a job of this visitor"
     jobs = [known(service._sessions.ticket(number)).job for number in (held, refused)]
     assert [(job.view.state, job.view.rounds, job.deaths) for job in jobs] == [("running", 1, 0), ("done", 1, 0)]
 
 
-def test_a_free_stream_goes_to_watched_jobs_and_another_owner_first(serve: Serve, server: StreamServer) -> None:
+def test_a_free_stream_goes_to_watched_jobs_and_another_owner_first(serve: Serve, server: Engines) -> None:
     service = serve()
     for tab in ("one", "two", "three"):
         service.arrive(tab, "203.0.113.7")
     service.arrive("bob", "198.51.100.9")
     held = run(service, "one", "hold")
-    service.wait(held, has_begun, PATIENCE)
+    begun(service, held)
     asked = (("two", "busy 0"), ("three", "rounds 2"), ("bob", "rounds 1"))
     jobs = [service.submit("bob", "sweep", sweep_of), *(run(service, *each) for each in asked)]
-    until(service, lambda: not service._fleet.waiting)
     service.cancel("one", "run")
     for job in jobs:
         until_state(service, job, "done")
     assert server.asked[1:4] == ["busy 0", "rounds 1", "rounds 2"]
 
 
-def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: StreamServer) -> None:
+def test_long_work_goes_to_the_end_of_all_servers_line_and_loses_nothing(serve: Serve, server: Engines) -> None:
     service = serve()
     view = until_state(service, service.submit("ada", "sweep", sweep_of), "done")
     assert view.items == ("cell 1", "cell 2", "cell 3")
     assert server.asked == ["sweep"] * 4, "each cell, and the end, had a stream of its own"
 
 
-def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: StreamServer) -> None:
-    service = serve(ServiceLimits(reconnect=3600, deaths=10**6))
+def test_engines_that_are_gone_for_a_while_are_found_again(serve: Serve, server: Engines) -> None:
+    service = serve(ServiceLimits(deaths=10**6))
     held = run(service, "ada", "hold")
-    service.wait(held, has_begun, PATIENCE)
-    server.close()
+    begun(service, held)
+    server.gone = True
     until_state(service, held, "waiting")
-    again = StreamServer(server.server_port)
+    server.gone = False
     until_state(service, held, "running")
-    service.cancel("ada", "run")
-    again.close()
 
 
 def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -149,9 +138,9 @@ def test_a_url_makes_streams(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     monkeypatch.setenv("SPECVIZ_ENGINES", "https://engines.example/specviz")
     monkeypatch.setenv("SPECVIZ_ENGINES_TOKEN", TOKEN.replace(" ", "-"))
     monkeypatch.setenv("SPECVIZ_STREAMS", "3")
-    start = service_wanted()._fleet.start_engine
-    assert isinstance(start, partial)
-    assert start.args[1:] == (3,)
+    fleet = service_wanted()._fleet
+    assert isinstance(fleet.make_engine(), StreamEngine)
+    assert len(fleet.drivers) == 3
     assert not caplog.text
     monkeypatch.setenv("SPECVIZ_ENGINES", "2")
     assert len(service_wanted()._fleet.drivers) == 2

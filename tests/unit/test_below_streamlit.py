@@ -33,9 +33,8 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 
 from specviz.ui.shared import below_streamlit as below
 from specviz.ui.shared import leftovers
-from specviz.ui.shared.guard import guard_the_doors
 from tests.support.endpoint_server import run_async
-from tests.support.patched import PATCHED, put_back
+from tests.support.patched import places, put_back
 
 
 @pytest.fixture(autouse=True)
@@ -43,18 +42,14 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     put_back(monkeypatch)
 
 
-def test_what_stands_in_place_of_streamlits_own_takes_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken: list[tuple[object, list[str], list[str]]] = []
-
-    def noted(owner: Any, name: str) -> Any:
-        own = list(signature(getattr(owner, name)).parameters)
-        return lambda ours: taken.append(((owner, name), own, list(signature(ours).parameters)[1:]))
-
-    monkeypatch.setattr(below, "instead", noted)
-    guard_the_doors.__wrapped__()
-    assert {place for place, _, _ in taken} == set(PATCHED)
-    for place, own, ours in taken:
-        assert own[1:] == ours[1:] or ours[-1] in ("more", "replayed"), place
+def test_each_door_is_guarded_and_what_stands_in_place_of_streamlits_own_takes_the_same_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = places(monkeypatch)
+    assert len(found) == 20
+    for (owner, name), function in found:
+        own, ours = list(signature(getattr(owner, name)).parameters), list(signature(function).parameters)[1:]
+        assert own[1:] == ours[1:] or ours[-1] in ("more", "replayed"), name
 
 
 # ---- the script that runs
@@ -363,6 +358,7 @@ class Large:
 def session_holding(large: Large) -> Any:
     session = Mock()
     session._client_state = session._session_state = large
+    session.id = str(id(session))
     session.held = weakref.ref(large)
     return session
 
@@ -377,7 +373,12 @@ def test_visitors_who_left_are_forgotten_the_last_one_too_also_after_one_whose_s
     managers = [manager_with(3600, broken), manager_with(0), manager_with(3600, session), manager_with(0)]
     monkeypatch.setattr(leftovers, "session_manager", lambda: managers.pop(0))
     monkeypatch.setattr(leftovers.gc, "collect", lambda: 0)  # of all that other tests hold, it takes seconds
+    forgotten = Mock(visitors={session.id, "evicted"})
+    for name in ("classes", "engine"):
+        monkeypatch.setattr(leftovers, name, lambda: forgotten)
     assert [leftovers.tidy(True) for _ in range(3)] == [True, True, True]
+    assert forgotten.forget_old.call_count == 3
+    forgotten.forget.assert_called_with({"evicted"})
     assert (ended.call_count, session.held() is None) == (0, False), "the visitor may come back"
     assert not leftovers.tidy(True)
     assert (ended.call_count, session.held(), cleared.call_count) == (1, None, 1)

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 from itertools import count, pairwise
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from specviz.measure.race import RacePrompt
 from specviz.service import EngineService
 from specviz.service import protocol as wire
 from specviz.service.bench import CYCLE, LONG_SHARE, LOOK, SILENT, STAY, TURN, AtWork, Bench, say
-from specviz.service.engine import Mailbox
 from specviz.service.job import Job, JobView
 from specviz.service.limits import BudgetSpent
 from specviz.service.sessions import Sessions, address_block
@@ -44,13 +44,14 @@ def long_of(*numbers: int) -> list[wire.JobCommand]:
 
 
 class Script:
-    """Stands in for the handlers and for what the server sends: commands, and Stops after so many steps of a job.
+    """Stands in for the handlers and for what the server sends: commands, and a Stop after so many steps of a job.
 
     Runs have six steps, or `endless` ones; all other jobs are at work for ever, a step each tenth of a second.
     """
 
     def __init__(self, *commands: wire.JobCommand, endless: bool = False, **stop_after: int) -> None:
-        self.commands, self.endless, self.stop_after = list(commands), endless, stop_after
+        self.commands, self.endless = list(commands), endless
+        self.stop_after = {int(job.removeprefix("job_")): steps for job, steps in stop_after.items()}
         self.done: dict[int, int] = {}
         self.error: Exception | None = None
         self.patience: list[float | None] = []
@@ -59,15 +60,14 @@ class Script:
     def bench(self, **options: Any) -> Bench:
         return Bench(self.steps, self, self.sent.append, **{"clock": lambda: self.now} | options)
 
-    def next(self, patience: float | None) -> wire.JobCommand | None:
-        self.patience.append(patience)
-        return self.commands.pop(0) if self.commands else None
-
-    def stopped(self, job: int) -> bool:
-        return self.done.get(job, 0) >= self.stop_after.get(f"job_{job}", 10**9)
-
-    def forget(self, job: int) -> None:
-        """The mailbox does; here nothing asks again."""
+    def get(self, timeout: float | None) -> wire.JobCommand | wire.Stop:
+        self.patience.append(timeout)
+        if stop := next((job for job, steps in self.stop_after.items() if self.done.get(job, 0) >= steps), None):
+            del self.stop_after[stop]
+            return wire.Stop(stop)
+        if self.commands:
+            return self.commands.pop(0)
+        raise Empty
 
     def steps(self, command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
         return self._short(command.job) if isinstance(command, wire.Run) and not self.endless else self._long(command)
@@ -287,7 +287,7 @@ NUMBERS = count(1)
 
 
 def from_address(session: str, address: str = "", prompt: str = "w") -> wire.JobCommand:
-    sessions = Sessions(reconnect=0)
+    sessions = Sessions()
     sessions.arrive(session, address)
     return wire.Run(next(NUMBERS), RunRequest(prompt), owners=sessions.owners(session))
 
@@ -305,8 +305,10 @@ class Line:
 
     def __init__(self, **options: Any) -> None:
         self.now, self.sent = 0.0, list[wire.Event]()
-        mail = Mailbox()
-        self.bench = Bench(lambda _: (None for _ in count()), mail, self.sent.append, clock=lambda: self.now, **options)
+        self.bench = Bench(self.steps, SimpleQueue(), self.sent.append, clock=lambda: self.now, **options)
+
+    def steps(self, command: wire.JobCommand) -> Generator[None]:
+        yield from (None for _ in count())
 
     def put(self, *commands: wire.JobCommand) -> list[wire.JobCommand]:
         """The jobs that have begun, once these are in line too."""
@@ -425,14 +427,6 @@ def test_a_job_that_goes_on_later_keeps_what_it_found_and_a_run_begins_again() -
         job.wait_again(7.5)
         assert (job.view.state, job.stop_sent) == ("waiting", False)
     assert (race.view.progress, race.command.seconds, run.command.seconds) == (progress, 7.5, 0.0)
-
-
-def test_only_a_stopped_job_is_no_longer_wanted() -> None:
-    """That a number may come again, and that each job is wanted until its end: test_fleet.py."""
-    mailbox = Mailbox()
-    for command in (run(1), run(2), wire.Stop(1)):
-        mailbox.receive(wire.dump_command(command))
-    assert [mailbox.stopped(job) for job in (1, 2)] == [True, False]
 
 
 def test_there_is_one_engine_whatever_visitors_do_which_measures_the_first_screens_pair_before_anyone_asks(

@@ -95,7 +95,7 @@ def told(result: BenchResult) -> str:
     counts = (
         f"{accepted.drafted} drafted, {accepted.rate or 0:.3f} accepted, {accepted.tokens_per_call or 0:.3f} a call"
     )
-    return "\n".join([result.imported, prompts, *answers, counts, *loads, *result.notes])
+    return "\n".join([f"{result.imported} {result.created}".strip(), prompts, *answers, counts, *loads, *result.notes])
 
 
 @pytest.mark.parametrize("name", READ)

@@ -80,11 +80,13 @@ def test_a_bench_at_rates_finds_what_one_of_requests_under_way_finds_and_says_wh
     assert BenchFindings(one_a_second).loads[0].speedup != BenchFindings(make_bench({1: 1.6})).loads[0].speedup
 
 
-def test_a_file_whose_loads_are_of_two_kinds_is_refused() -> None:
+def test_a_file_whose_loads_are_of_two_kinds_or_not_those_of_its_settings_is_refused() -> None:
+    """Found: a file of 1.3 MB with a load for each pair of answers kept a page busy for 41 s."""
     result = by_rate(make_bench({2: 1.5}))
     mixed = replace(result, answers=[replace(result.answers[0], rate=None), *result.answers[1:]])
+    other = replace(result, answers=[replace(result.answers[0], rate=2.5), *result.answers[1:]])
     spans = replace(result, spans=[Span("with", 0, "", None, 0)])
-    for wrong, where in ((mixed, "answers"), (spans, "spans")):
+    for wrong, where in ((mixed, "answers"), (other, "answers"), (spans, "spans")):
         with pytest.raises(InputError, match=rf"{where}\.0 has not the kind of load"):
             read_result(dump_result(wrong).encode())
 

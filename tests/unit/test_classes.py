@@ -153,6 +153,18 @@ def test_the_limits_of_a_server_and_of_a_class(server: Server) -> None:
         classes.join(code)
 
 
+@pytest.mark.parametrize(("used", "over"), [([], 4), ([3, 6, 9, 12, 15, 18, 21, 24], 24)], ids=["unused", "a day old"])
+def test_a_class_is_over_and_forgotten_in_time(server: Server, used: list[int], over: int) -> None:
+    for hour in used:
+        server.now = 3600.0 * hour - 1
+        assert server.seen()
+    for seconds, rooms in ((-1, 1), (0, 0)):
+        server.now = 3600.0 * over + seconds
+        server.classes.forget_old()
+        assert len(server.classes._rooms) == rooms
+    assert server.classes.look(server.teacher) is None
+
+
 def test_rounds_count_once_and_only_of_the_classs_own_game(server: Server) -> None:
     classes, teacher, student = server.classes, server.teacher, server.student
     for other in (GamePlan(seed=6), GamePlan(seed=5, set="prose"), GamePlan(seed=5, mode="pick")):

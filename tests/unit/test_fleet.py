@@ -7,9 +7,14 @@ small world is explored whole: each state that any order of actions can reach. L
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from queue import SimpleQueue
 from random import Random
+from sys import maxsize
 from threading import Condition
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -19,9 +24,8 @@ from specviz.core.rounds import EmittedToken, Round
 from specviz.core.trace import Output
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.service import protocol as wire
-from specviz.service.bench import ROOM, Bench, Mailbox
-from specviz.service.child import OnEnd, OnLine, RunningEngine
-from specviz.service.fleet import Fleet, say
+from specviz.service.bench import ROOM, Bench
+from specviz.service.fleet import EngineDriver, Fleet, say
 from specviz.service.job import Job, JobView
 from specviz.service.limits import ServiceLimits
 from specviz.service.sessions import Sessions, Ticket
@@ -66,45 +70,22 @@ def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
 class Engine:
     """An engine that acts when it is told. What it wrote before its end is still read."""
 
-    engines, works = 1, True
-
-    def __init__(self, on_line: OnLine, on_end: OnEnd, room: int = ROOM, shared: bool = False) -> None:
-        self.on_line, self.on_end = on_line, on_end
+    def __init__(self, at_once: int, room: int, shared: bool) -> None:
+        self.at_once = at_once
         self.to_engine, self.to_server = deque[bytes](), deque[bytes]()
-        self.alive, self.ended, self.mail = True, False, Mailbox()
-        self.bench = Bench(steps, self.mail, self.say, clock=lambda: 0.0, room=room, shared=shared)
+        self.alive, self.orders = True, SimpleQueue[wire.JobCommand | wire.Stop]()
+        self.bench = Bench(steps, self.orders, self.say, clock=lambda: 0.0, room=room, shared=shared)
+        self.say(wire.EngineReady({}))
 
     def say(self, event: wire.Event) -> None:
         self.to_server.append(wire.dump_event(event))
 
-    def listen(self) -> None:
-        self.say(wire.EngineReady({}))
-
-    def send(self, line: bytes) -> None:
+    def send(self, order: wire.JobCommand | wire.Stop) -> None:
         if self.alive:
-            self.to_engine.append(line)
+            self.to_engine.append(wire.dump_command(order))
 
     def kill(self) -> None:
         self.alive = False
-
-    def close(self, patience: float = 0.0) -> None:
-        self.alive = False
-
-    def actions(self) -> dict[str, Callable[[], object]]:
-        found: dict[str, Callable[[], object]] = {}
-        if self.alive and self.to_engine:
-            found["hears"] = lambda: self.mail.receive(self.to_engine.popleft())
-        if self.alive and (self.bench._line or not self.mail._jobs.empty()):
-            found["works"] = self.bench.work
-        if self.to_server:
-            found["is heard"] = lambda: self.on_line(self, self.to_server.popleft())
-        elif not self.alive and not self.ended:
-            found["is seen to end"] = self.end
-        return found
-
-    def end(self) -> None:
-        self.ended = True
-        self.on_end(self, 1)
 
 
 @dataclass
@@ -117,6 +98,7 @@ class World:
     stuck: int = 0  # times that an engine is ended because it has said nothing for long
     engines: int = 1
     limits: ServiceLimits = field(default_factory=ServiceLimits)
+    at_once: int = maxsize
     room: int = ROOM
     shared: bool = False
 
@@ -126,26 +108,52 @@ class World:
         self.tickets: list[Ticket] = []
         self.ends: dict[int, JobView] = {}
         self.done: list[int] = []
-        self.sessions, changed = Sessions(DAY), Condition()
+        self.sessions, changed = Sessions(), Condition()
         changed.acquire()  # each action is under the lock
-        self.fleet = Fleet(
-            self._start, self.limits, changed, self.sessions, lambda job: self.done.append(job.id), self.engines
-        )
+        make: Any = self._make
+        self.fleet = Fleet(make, self.limits, changed, self.sessions, self._note, self.engines)
 
-    def _start(self, on_line: OnLine, on_end: OnEnd) -> RunningEngine:
-        self.made.append(Engine(on_line, on_end, self.room, self.shared))
+    def _note(self, job: Job) -> None:
+        self.done.append(job.id)
+
+    def _make(self) -> Engine:
+        self.made.append(Engine(self.at_once, self.room, self.shared))
         return self.made[-1]
+
+    def engine(self, number: int) -> Any:
+        return self.fleet.drivers[number].engine
 
     # ---- what can happen
 
     def actions(self) -> dict[str, Callable[[], object]]:
         """By name, in a fair order: each of these gets on."""
         found: dict[str, Callable[[], object]] = {}
-        for number, engine in enumerate(self.made):
-            found |= {f"engine {number} {name}": act for name, act in engine.actions().items()}
-        for number in range(self.engines):
-            found[f"driver {number}"] = lambda number=number: self.drive(number)  # type: ignore[misc]
+        for number, driver in enumerate(self.fleet.drivers):
+            engine, name = self.engine(number), f"engine {number}"
+            if engine is None:
+                if not driver.resting(monotonic()):
+                    found[f"{name} starts"] = driver.begin
+                continue
+            if engine.alive and engine.to_engine:
+                found[f"{name} hears"] = partial(self.pass_on, engine)
+            if engine.alive and (engine.bench._line or not engine.orders.empty()):
+                found[f"{name} works"] = engine.bench.work
+            if engine.to_server:
+                found[f"{name} is heard"] = partial(self.hear, number)
+            elif not engine.alive:
+                found[f"{name} ends"] = driver.end
         return found
+
+    def pass_on(self, engine: Engine) -> None:
+        engine.orders.put(wire.parse_command(engine.to_engine.popleft()))
+
+    def hear(self, number: int) -> None:
+        """As `EngineDriver.drive` does."""
+        driver = self.fleet.drivers[number]
+        try:
+            driver.take_in(known(wire.parse_event(known(self.engine(number)).to_server.popleft())))
+        except RuntimeError:
+            driver.end()
 
     def troubles(self) -> dict[str, Callable[[], object]]:
         found: dict[str, Callable[[], object]] = {}
@@ -157,18 +165,12 @@ class World:
                 for t in self.tickets
                 if not t.view.finished
             }
-        for number, engine in enumerate(self.made):
-            if self.kills and engine.alive:
-                found[f"kill {number}"] = lambda engine=engine: self.kill(engine)  # type: ignore[misc]
         for number, driver in enumerate(self.fleet.drivers):
-            if self.stuck and driver._due is not None:
-                found[f"stuck {number}"] = lambda number=number: self.overdue(number)  # type: ignore[misc]
+            if self.kills and (engine := self.engine(number)) and engine.alive:
+                found[f"kill {number}"] = partial(self.kill, engine)
+            if self.stuck and driver._due < inf:
+                found[f"stuck {number}"] = partial(self.overdue, driver)
         return found
-
-    def drive(self, number: int, now: float | None = None) -> None:
-        step = self.fleet.drivers[number]._find_step(monotonic() if now is None else now)
-        if step:
-            step()
 
     def ask(self) -> None:
         number = len(self.jobs) + 1
@@ -177,18 +179,21 @@ class World:
         self.sessions.save(self.tickets[-1])
         self.fleet.enqueue(self.jobs[-1])
 
+    def ask_all(self) -> None:
+        for _ in self.asked:
+            self.ask()
+
     def cancel(self, ticket: Ticket) -> None:
         self.cancels -= 1
-        ticket.cancel()
-        self.fleet.abandon_unwanted([ticket.job])
+        self.fleet.abandon_unwanted([ticket.cancel()])
 
     def kill(self, engine: Engine) -> None:
         self.kills -= 1
         engine.kill()
 
-    def overdue(self, number: int) -> None:
+    def overdue(self, driver: EngineDriver) -> None:
         self.stuck -= 1
-        self.drive(number, monotonic() + DAY)
+        driver.end_if_silent(monotonic() + DAY)
 
     # ---- what must hold
 
@@ -217,14 +222,14 @@ class World:
             self.settle()
         assert [job.id for job in self.jobs if not job.view.finished] == []
         assert all(not driver.running for driver in self.fleet.drivers)
-        assert all(not engine.mail._wanted for engine in self.made if engine.alive), "a number may come again"
         for job, asked in zip(self.jobs, self.asked, strict=True):
             self.check_result(job, asked)
 
     def check_result(self, job: Job, asked: str) -> None:
         """Whole, and each part once."""
         view = job.view
-        assert self.done.count(job.id) == (view.state == "done" and not self.tickets[job.id - 1].cancelled)
+        wanted = self.tickets[job.id - 1].job is job
+        assert self.done.count(job.id) == (view.state == "done" and wanted)
         if view.state == "done":
             assert asked != "refused"
             if view.run:
@@ -239,18 +244,18 @@ class World:
         jobs = [(j.view.state, j.stop_sent, j.deaths, j.view.items, j.view.rounds) for j in self.jobs]
         queue = [job.id for job in self.fleet.waiting]
         drivers = [
-            (d.ready, [j.id for j in d.running], d._at_work and d._at_work.id, d._due is None, d._child is None)
+            (d.ready, [j.id for j in d.running], d._at_work and d._at_work.id, d._due < inf, len(d.deaths))
             for d in self.fleet.drivers
         ]
         engines = [
             (
-                *(e.alive, list(e.to_engine), list(e.to_server), sorted(e.mail._wanted), e.mail._jobs.qsize()),
+                *(e.alive, list(e.to_engine), list(e.to_server), e.orders.qsize()),
                 [(t.job, t.steps and t.steps.gi_frame and t.steps.gi_frame.f_lasti, t.shown) for t in e.bench._line],
             )
-            for e in self.made
-            if not e.ended
+            for number in range(self.engines)
+            if (e := self.engine(number))
         ]
-        return repr((jobs, queue, drivers, engines, self.cancels, self.kills, self.stuck, len(self.fleet.deaths)))
+        return repr((jobs, queue, drivers, engines, self.cancels, self.kills, self.stuck))
 
 
 def explore(make: Callable[[], World]) -> int:
@@ -285,8 +290,16 @@ def replayed(make: Callable[[], World], path: tuple[str, ...]) -> World:
         lambda: World(("run",), stuck=1),
         lambda: World(("sweep",), shared=True, kills=1),
         lambda: World(("sweep",), shared=True, cancels=1),
+        lambda: World(("run", "refused"), at_once=1, cancels=1),
     ],
-    ids=["cancelled, killed", "refused, killed twice", "stuck", "in turns, killed", "in turns, cancelled"],
+    ids=[
+        "cancelled, killed",
+        "refused, killed twice",
+        "stuck",
+        "in turns, killed",
+        "in turns, cancelled",
+        "one by one",
+    ],
 )
 def test_a_job_ends_once_in_every_order_in_which_its_messages_can_cross(make: Callable[[], World]) -> None:
     assert explore(make) > 50
@@ -299,21 +312,19 @@ def test_no_job_of_many_is_lost_whatever_ends_when(seed: int) -> None:
     limits, room, shared = ServiceLimits(deaths=dice.choice([3, 9])), dice.choice([0, 300, ROOM]), dice.random() < 0.3
     asked = tuple(dice.choices([*KINDS], k=5))
     trouble = dice.randint(0, 2), dice.randint(0, 4), dice.randint(0, 1)
-    world = World(asked, *trouble, dice.randint(1, 2), limits, room, shared)
+    world = World(asked, *trouble, dice.randint(1, 2), limits, dice.choice([1, maxsize]), room, shared)
     for _ in range(dice.randint(20, 120)):
-        world.act(dice.choice([*world.actions(), *world.troubles()]))
+        if names := [*world.actions(), *world.troubles()]:
+            world.act(dice.choice(names))
     world.settle()
 
 
 def test_only_the_job_that_an_engine_worked_on_loses_a_life() -> None:
     """Found: an engine that died took a life of every job that it had, and a class of thirty shares one engine."""
     world = World(("run",) * 3, kills=1, limits=ServiceLimits(deaths=9))
-    for _ in world.asked:
-        world.ask()
-    while not all(job.view.rounds for job in world.jobs):
-        for name in ("driver 0", "engine 0 hears", "engine 0 works", *["engine 0 is heard"] * 9):
-            if name in world.actions():
-                world.act(name)
+    world.ask_all()
+    go_on(world, lambda: all(job.view.rounds for job in world.jobs))
+    world.made[0].to_server.clear()  # it has said nothing more
     world.act("kill 0")
     world.settle()
     assert sorted(job.deaths for job in world.jobs) == [0, 0, 1]
@@ -333,8 +344,7 @@ def go_on(world: World, enough: Callable[[], bool]) -> None:
 
 def test_a_stop_that_others_outlive_ends_no_engine() -> None:
     world = World(("run",) * 4, cancels=1, limits=ServiceLimits(silence=DAY))
-    for _ in world.asked:
-        world.ask()
+    world.ask_all()
     (driver,), first = world.fleet.drivers, world.jobs[0]
     go_on(world, lambda: first.view.rounds == 1)
     world.act("cancel 1")
@@ -351,12 +361,11 @@ def test_an_engine_that_does_not_stop_is_replaced_which_says_nothing_of_the_next
     world.ask()
     go_on(world, lambda: world.jobs[0].view.rounds == 1)
     world.act("cancel 1")
-    world.act("driver 0")
     world.made[0].to_server.clear()  # it has said nothing more
     world.act("stuck 0")
     world.ask()
     world.settle()
-    assert (len(world.made), len(world.fleet.deaths)) == (2, 0)
+    assert (len(world.made), len(world.fleet.drivers[0].deaths)) == (2, 0)
     assert [job.view.state for job in world.jobs] == ["cancelled", "done"]
 
 
@@ -365,9 +374,9 @@ def test_a_line_that_says_only_that_an_engine_is_alive_gives_it_time_again() -> 
     world = World(("run",))
     world.ask()
     go_on(world, lambda: world.jobs[0].view.rounds == 1)
-    driver, engine = world.fleet.drivers[0], world.made[0]
+    (driver,) = world.fleet.drivers
     driver._due = 0.0
-    driver._on_line(engine, wire.dump_event(wire.EngineAlive(1)))
+    driver.take_in(wire.EngineAlive(1))
     assert driver._due > monotonic()
 
 
@@ -377,7 +386,7 @@ def test_a_long_job_that_gets_on_survives_any_number_of_dead_engines() -> None:
     for items in (1, 2):
         go_on(world, lambda items=items: len(world.jobs[0].view.items) == items)  # type: ignore[misc]
         world.made[-1].to_server.clear()
-        world.act(f"kill {len(world.made) - 1}")
+        world.act("kill 0")
     world.settle()
     assert world.jobs[0].view.state == "done"
 
@@ -389,15 +398,13 @@ def test_an_engine_that_is_ended_for_its_silence_gets_no_other_job() -> None:
     go_on(world, lambda: world.jobs[0].view.rounds == 1)
     world.act("stuck 0")
     world.ask()
-    world.act("driver 0")
     assert world.fleet.drivers[0].running == world.jobs[:1]
     world.settle()
 
 
 def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> None:
     world = World(("sweep", "sweep", "run"))
-    for _ in world.asked:
-        world.ask()
+    world.ask_all()
 
     def places(*actions: str) -> list[int | None]:
         for name in actions:
@@ -405,7 +412,7 @@ def test_a_job_that_has_not_begun_waits_and_has_a_place_also_in_the_engine() -> 
         return [world.fleet.place(job) for job in world.jobs]
 
     assert places() == [2, 3, 1], "a visitor waits for the run"
-    assert places("driver 0", "engine 0 is heard", *["driver 0"] * 3) == [2, 3, 1]
+    assert places("engine 0 starts", "engine 0 is heard") == [2, 3, 1]
     assert not world.fleet.waiting
     heard = places(*["engine 0 hears"] * 3, *["engine 0 works"] * 4, "engine 0 is heard")
     assert heard == [1, 2, None]
@@ -416,8 +423,9 @@ def test_those_who_wait_are_told_that_no_engine_comes_whatever_ended_the_last_on
     """One that the server ended for not stopping counts as no death. Another one's deaths had begun the rest."""
     world = World(("run",), limits=ServiceLimits(deaths=1))
     world.ask()
-    world.fleet.deaths.append(monotonic())
-    world.fleet.note_end(died=False)
+    (driver,) = world.fleet.drivers
+    driver.deaths.append(monotonic())
+    driver.end()
     assert world.jobs[0].view.message == say("keeps_dying")
 
 
@@ -431,8 +439,8 @@ def test_an_error_on_the_last_word_of_a_job_fails_no_other_one() -> None:
         raise RuntimeError("injected")
 
     world.ask()
-    go_on(world, lambda: bool(world.made and world.made[0].bench._line))
-    world.ask()  # now, so that the sweep has begun, and gives its place
+    go_on(world, lambda: bool(world.made) and any(task.shown for task in world.made[0].bench._line))
+    world.ask()  # now, so that the sweep has begun
     go_on(world, lambda: all(job.view.state == "running" for job in world.jobs))
     world.fleet.on_done = cannot_store
     go_on(world, lambda: all(job.view.finished for job in world.jobs))
@@ -449,6 +457,4 @@ def test_a_job_goes_to_the_engine_whose_models_it_need_not_wait_for() -> None:
         for its in (((11, "hub run"),), ((12, "run"), (13, "run")))
     )
     world.ask()
-    for number in (0, 1):
-        world.drive(number)
     assert world.jobs[0] in two.running

@@ -26,18 +26,20 @@ from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
 from tests.support.plain_json import with_value
 
-DOG, CAT = [" the", " dog", " ran"], [" the", " cat", " sat"]
-DOWN = [" the", " cat", " sat", " down"]  # what the target writes
+BOTH = [[" the", " dog", " ran"], [" the", " cat", " sat"]]
+RABBIT = [[" rab", "bit", " ran"], [" rab", "ble"]]
+DOWN = ("arnaa", " down")  # the second guess is right
+OWL = ("arnrn", " owl")  # both are right in their first word
 TURNS = {
     "skipped": a_turn([], 0),
     "all accepted, about even": a_turn([" a", " b"], 2, model=2, lookup=1),
     "one accepted, worse than the draft": a_turn([" a", " b", " c"], 1, model=3, lookup=0),
     "better than the draft": a_turn([" a", " b", " c"], 3, model=1, lookup=0),
     "a word in parts, too long, and the text ends": replace(a_turn([" rab", "bit"], 1, cut=3), ended=True),
-    "two guesses": a_tree_turn([DOG, CAT], DOWN),
-    "two guesses, both wrong": a_tree_turn([DOG, CAT], [" an"]),
-    "two guesses, both wrong after a word": a_tree_turn([DOG, CAT], [" the", " owl"]),
-    "two guesses of one word": a_tree_turn([[" rab", "bit", " ran"], [" rab", "ble"]], [" rab", "bit", " ran", "."]),
+    "two guesses": a_tree_turn(BOTH, *DOWN),
+    "two guesses, both wrong": a_tree_turn(BOTH, "rnnnn", " an"),
+    "two guesses, both wrong after a word": a_tree_turn(BOTH, *OWL),
+    "two guesses of one word": a_tree_turn(RABBIT, "aaan", "."),
 }
 
 
@@ -136,14 +138,16 @@ def saved(**changes: Any) -> SavedGame:
     return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
 
 
-def with_tree(guesses: list[list[str]], target: list[str]) -> SavedGame:
+def with_tree(guesses: list[list[str]], fates: str, emitted: str) -> SavedGame:
     """A game whose one turn has these guesses."""
     plan = GamePlan()
-    return SavedGame(plan.link, 0, [[a_tree_turn(guesses, target, before=plan.prompts[0].text)], [], []], "half", "Ada")
+    return SavedGame(
+        plan.link, 0, [[a_tree_turn(guesses, fates, emitted, before=plan.prompts[0].text)], [], []], "half", "Ada"
+    )
 
 
 def test_a_saved_game_is_read_back_finished_or_not() -> None:
-    for each in (saved(), saved(place=PROMPTS), replace(with_tree([DOG, CAT], DOWN), second="or half")):
+    for each in (saved(), saved(place=PROMPTS), replace(with_tree(BOTH, *DOWN), second="or half")):
         assert load_game(dump_game(each)) == each
     assert saved().plan == GamePlan(seed=21, set="prose")
     text = dump_game(SavedGame(GamePlan().link)).replace(',"second":""', "")
@@ -179,8 +183,8 @@ CHANGES: dict[str, Any] = {
 HOSTILE = {where: with_value(SAVED, where, value) for where, value in CHANGES.items()} | {
     "more scored turns than a text has": with_value(SAVED, "games.0", [PLAYED] * 6),
     "a turn on another text": with_value(SAVED, "games", SAVED["games"][::-1]),
-    "three guesses": json.loads(dump_game(with_tree([DOG, CAT, [" the", " owl"]], [" the", " cat"]))),
-    "four guesses": json.loads(dump_game(with_tree([[" a"], [" b"], [" c"], [" d"]], [" the", " cat"]))),
+    "three guesses": json.loads(dump_game(with_tree([*BOTH, [" the", " owl"]], "arnrnr", " end"))),
+    "four guesses": json.loads(dump_game(with_tree([[" a"], [" b"], [" c"], [" d"]], "rrrr", " the"))),
 }
 
 
@@ -195,17 +199,17 @@ def test_what_is_no_game_is_refused_with_one_sentence(text: str) -> None:
 
 
 def test_the_better_guess_is_known_and_holds_the_targets_own_token() -> None:
-    first, second = branches(a_tree_round([DOG, CAT], DOWN))
+    first, second = branches(a_tree_round(BOTH, *DOWN))
     assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
     chain = a_round([" a"], 1)
     assert branches(chain) == [chain]
-    assert best_branch(a_tree_round([DOG, CAT], DOWN)).accepted == 3
-    assert [token.text for token in best_branch(a_tree_round([DOG, CAT], [" the", " owl"])).drafted] == DOG
+    assert best_branch(a_tree_round(BOTH, *DOWN)).accepted == 3
+    assert [token.text for token in best_branch(a_tree_round(BOTH, *OWL)).drafted] == BOTH[0]
 
 
 def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tables_show_both() -> None:
     """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
-    tree, both = a_tree_turn([DOG, CAT], DOWN), with_tree([DOG, CAT], DOWN)
+    tree, both = a_tree_turn(BOTH, *DOWN), with_tree(BOTH, *DOWN)
     counts = game.score([tree])
     assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
     assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4

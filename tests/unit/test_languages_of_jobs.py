@@ -1,6 +1,7 @@
 """What is said of a job, of an opened file and in a game is in the language of who asked, whoever's thread says it."""
 
 from collections.abc import Generator, Iterator
+from queue import SimpleQueue
 from threading import Thread
 
 import pytest
@@ -13,7 +14,7 @@ from specviz.core.request import DEFAULT_DRAFT, DEFAULT_TARGET, RunRequest
 from specviz.core.texts import places
 from specviz.core.trace import Output
 from specviz.service import protocol as wire
-from specviz.service.bench import Bench, Mailbox
+from specviz.service.bench import Bench
 from specviz.service.job import Job, JobView
 from specviz.service.service import EngineService, say
 
@@ -46,10 +47,10 @@ def steps(command: wire.JobCommand) -> Generator[wire.JobEvent | None]:
 
 
 def test_the_engine_says_why_a_job_failed_in_the_language_of_who_asked() -> None:
-    mail, sent = Mailbox(), list[wire.Event]()
+    orders, sent = SimpleQueue[wire.JobCommand | wire.Stop](), list[wire.Event]()
     for number, code in enumerate((ONE, OTHER, ENGLISH)):
-        mail.receive(wire.dump_command(wire.Run(number, REQUEST, language=code)))
-    bench = Bench(steps, mail, sent.append)
+        orders.put(wire.parse_command(wire.dump_command(wire.Run(number, REQUEST, language=code))))
+    bench = Bench(steps, orders, sent.append)
     for _ in range(40):
         if len([event for event in sent if isinstance(event, wire.JobFailed)]) < 3:
             bench.work()

@@ -14,9 +14,9 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, Output, PrefillSeconds, Trace
 from tests.support.both import round_from
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
-from tests.support.fake_trees import fake_tree_trace
 from tests.support.figures import rounded
 from tests.support.known import known
+from tests.support.records import tree_run
 
 ROUNDS = [
     round_from(0, "aaa", "bonus", [3, 10, 1]),  # 4 tokens in 14 s
@@ -99,7 +99,7 @@ def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Tra
 
 def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> None:
     """In a tree each token names its parent."""
-    run, tree, empty = cut(fake_trace(), 2), fake_tree_trace(), cut(fake_trace(), 0)
+    run, tree, empty = cut(fake_trace(), 2), tree_run(), cut(fake_trace(), 0)
     for frame, of_none, columns in (
         (run.to_frame(), empty.to_frame(), TOKEN_COLUMNS),
         (run.rounds_frame(), empty.rounds_frame(), ROUND_COLUMNS),
@@ -112,5 +112,5 @@ def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> Non
 
 def test_the_summary_of_a_run_has_its_counts_and_its_verdict(snapshot: SnapshotAssertion) -> None:
     assert set(specviz.__all__) <= set(dir(specviz)), "also before they are imported"
-    traces = [a_trace(), fake_trace(), fake_trace(plain=False), fake_trace(lookup=True), fake_tree_trace()]
+    traces = [a_trace(), fake_trace(), fake_trace(plain=False), fake_trace(lookup=True), tree_run()]
     assert rounded("\n".join(str(specviz.summary(trace)) for trace in traces)) == snapshot

@@ -26,9 +26,9 @@ from specviz.player.sheet import key_html, result_picture, round_picture, sheet_
 from specviz.ui.race.race_page import recorded_race
 from tests.support.commands import Cli, command_line
 from tests.support.fake_traces import fake_trace
-from tests.support.fake_trees import fake_tree_trace
 from tests.support.html import Html
 from tests.support.known import known
+from tests.support.records import tree_run
 
 RECORDED = known(first_trace())
 LAP = recorded_race()[0]
@@ -170,7 +170,7 @@ def test_moments_share_their_run_and_begin_at_their_own_place() -> None:
 
 
 def test_a_round_on_paper_is_a_question_until_it_is_judged(snapshot: SnapshotAssertion) -> None:
-    rounds = [round_picture(trace, step) for trace in (RECORDED, fake_tree_trace("3,2")) for step in (3, 5)]
+    rounds = [round_picture(trace, step) for trace in (RECORDED, tree_run()) for step in (3, 5)]
     assert "\n".join(rounds).replace("<p", "\n<p") == snapshot
 
 

@@ -17,16 +17,15 @@ from specviz.core.errors import InputError
 from specviz.core.outside import check_density, read_outside
 from specviz.core.request import RunRequest, prompt_problem
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import UPLOAD, Trace, dump_trace, parse_trace
+from specviz.core.trace import UPLOAD, dump_trace, parse_trace
 from specviz.data.links.page_link import explain_left_out
 from specviz.data.links.permalink import RunLink, link_of
 from specviz.game.game import plan_from_link
-from specviz.measure.race import dump_race, parse_race
 from specviz.measure.sweep.prompt_files import MAX_NAME, PromptFile, read_prompts
-from specviz.measure.sweep.rows import COLUMNS, SweepRow, dump_frame, frame_of, read_frame
+from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of, read_frame
 from specviz.models.draft_menu import linked_names
 from specviz.systems import read_counters
-from specviz.ui.race.race_page import RaceEntry, recorded_race
+from specviz.ui.race.race_page import RaceEntry
 from specviz.ui.same_quality.proof import ProofLink
 from specviz.ui.when_it_helps.sweeps import SweepChoice
 from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
@@ -38,14 +37,11 @@ from tests.support.strategies import (
     SETTINGS,
     assert_one_sentence,
     changed,
-    sweep_rows,
-    traces,
     value_or_sentence,
 )
 from tests.unit.test_serving_counters import LLAMA, LM_STUDIO, SGLANG, TENSORRT_STEPS, TEXTS, VLLM
 
 VALID = json.loads(dump_trace(fake_trace(tokens=8)))
-RACE = json.loads(dump_race(recorded_race()[:1]))
 TABLE = dump_frame(frame_of([row_at("story", 4, 1.5), row_at("code", 2, 0.9)])).split("\r\n")
 ANY_BYTES = st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode(errors="surrogatepass"))
 ANY_JSON = JSON.map(lambda value: json.dumps(value).encode())
@@ -54,7 +50,6 @@ PARSERS: dict[str, Callable[[bytes], Any]] = {
     "sweep": lambda raw: read_frame(raw, "sweep.csv"),
     "rows of a sweep": lambda raw: read_frame(TABLE[0].encode() + b"\r\n" + raw, "sweep.csv"),
     "prompts": read_prompts,
-    "race": lambda raw: parse_race(raw.decode(errors="replace")),
 }
 
 
@@ -75,30 +70,19 @@ def with_cell(column: int, cell: str) -> bytes:
 
 NEARLY = {
     "sweep": st.builds(with_cell, st.integers(0, len(COLUMNS) - 1), st.text(max_size=30) | JSON.map(str)),
-    "race": changed(RACE).map(json.dumps).map(str.encode),
     "trace": changed(VALID).map(json.dumps).map(str.encode),
 }
+WRITTEN: dict[str, Callable[[Any], str]] = {"sweep": dump_frame, "trace": dump_trace}
 
 
 @pytest.mark.parametrize("kind", NEARLY)
 @given(data=st.data())
-def test_a_file_with_another_part_is_read_or_refused_in_a_sentence(kind: str, data: st.DataObject) -> None:
+def test_a_file_with_another_part_reads_back_or_is_refused_in_a_sentence(kind: str, data: st.DataObject) -> None:
     raw = data.draw(NEARLY[kind])
     found = value_or_sentence(lambda: PARSERS[kind](raw))
-    assert kind != "trace" or found is None or parse_trace(dump_trace(found)) == found
-
-
-@given(traces())
-def test_any_trace_reads_back(trace: Trace) -> None:
-    assert parse_trace(dump_trace(trace), UPLOAD) == trace
-
-
-@given(st.lists(sweep_rows(), min_size=1, max_size=2))
-def test_any_sweep_reads_back(rows: list[SweepRow]) -> None:
-    written = dump_frame(frame_of(rows))
-    found = read_frame(written.encode(), "sweep.csv")
-    assert found.equals(frame_of(rows))
-    assert dump_frame(found) == written
+    if found is not None and kind in WRITTEN:
+        again = PARSERS[kind](WRITTEN[kind](found).encode())
+        assert again.equals(found) if kind == "sweep" else again == found
 
 
 @given(CELL | st.text(max_size=20))
@@ -188,7 +172,7 @@ def test_any_pasted_text_is_counters_or_a_sentence(text: str) -> None:
     assert all(map(math.isfinite, numbers))
 
 
-@pytest.mark.parametrize("sign", [",", "{", "[", '"', "\\", '":', "5", "\n", "\u2028", "\x00", "漢"])
+@pytest.mark.parametrize("sign", [" ", ",", "{", "[", '"', "\\", '":', "5", "\n", "\u2028", "\x00", "漢"])
 def test_a_run_of_single_signs_opens_again(sign: str) -> None:
     """Found: a run of 441 single signs, many of them commas, was refused by the app that had saved it."""
     made = fake_trace(tokens=8)

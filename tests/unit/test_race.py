@@ -269,12 +269,12 @@ def test_a_look_finds_more_when_another_prompt_is_finished_and_an_early_end_show
     service.tell(JobFailed(1, "The engine ended."))
     page.refresh()
     shown = "The 1 of 4 finished prompts are shown."
-    assert (page.message, page.finished, page.laps) == ("The engine ended.", shown, [lap()])
+    assert (page.ended, page.laps) == (f"The engine ended. {shown}", [lap()])
     page = racing()
     service.tell(replace(WARMING, job=2), JobItem(2, "race", lap()))
     page.slot.cancel()
     page.refresh()
-    assert (page.message, page.finished, page.laps) == ("", f"Cancelled. {shown}", [lap()])
+    assert (page.ended, page.laps) == (f"Cancelled. What was found stays. {shown}", [lap()])
 
 
 UNEVEN = (0.2, 0.6, 0.2, 0.1, 0.2)

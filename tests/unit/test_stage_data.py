@@ -19,9 +19,9 @@ from specviz.player.payload import SentStage
 from specviz.ui.shared.stage import news, sent_with, split
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import HOSTILE, cut, draft_guesses_of, fake_trace, translated
-from tests.support.fake_trees import fake_tree_trace
 from tests.support.known import known
 from tests.support.plain_json import is_plain_json
+from tests.support.records import tree_run
 
 TRACE = fake_trace()
 
@@ -52,7 +52,7 @@ DRAWN: dict[str, Callable[[], dict[str, Any]]] = {
     "going on": lambda: drawing_of(cut(fake_trace(greedy=True), 1, alone=0), running=True, gamma=7),
     "lookup": lambda: drawing_of(cut(fake_trace(lookup=True), 2), source="recorded"),
     "own tokens": lambda: drawing_of(cut(translated(fake_trace(greedy=True)), 2), source="stored"),
-    "tree": lambda: drawing_of(cut(fake_tree_trace("3,2"), 2)),
+    "tree": lambda: drawing_of(cut(tree_run(), 2)),
 }
 
 
@@ -183,4 +183,4 @@ def test_guesses_are_sent_where_the_run_can_be_replayed_with_them() -> None:
     greedy = fake_trace(greedy=True)
     assert replayable(translated(greedy), draft_guesses_of(greedy)) is None
     assert replayable(trace, replace(guesses, token_ids=guesses.token_ids[:-1])) is None
-    assert replay_of(fake_tree_trace("4,2,1"), None)["why_not"].startswith("The tree 4,2,1 has a depth of 3")
+    assert replay_of(tree_run(), None)["why_not"].startswith("The tree 4,2,1 has a depth of 3")

@@ -1,46 +1,12 @@
-"""The code itself: where imports point, and what is escaped."""
+"""The code itself: what is escaped."""
 
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# From the bottom to the top. A layer may import itself and what stands before it.
-MODELS = ["core", "data", "systems", "models", "decoding", "measure"]
-LAYERS = [*MODELS, "lab", "game", "player", "service", "figures", "ui", "cli"]
 FILES = sorted((ROOT / "specviz").rglob("*.py"))
-READ = [*FILES, *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-
-
-@cache
-def tree_of(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def modules_in(tree: ast.AST) -> Iterator[str]:
-    """Every module that is imported anywhere in the file, types included."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)  # a module may be in its package
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-
-
-def test_imports_point_one_way_and_never_to_what_stands_beside_the_app() -> None:
-    assert len(READ) > 100
-    for file in READ:
-        modules = set(modules_in(tree_of(file)))
-        assert not {module.split(".")[0] for module in modules} & {"training", "benchmarks", "scripts"}, file
-        own = file.relative_to(ROOT).parts[1] if file in FILES else ""
-        if own in LAYERS:  # the package itself names what the world calls
-            neither = {"ui"} if own == "cli" else set()  # screen needs the other
-            used = {[*module.split("."), ""][1] for module in modules if module.startswith("specviz")}
-            assert not used & {*LAYERS[LAYERS.index(own) + 1 :], *neither}, file
-
-
 MARKDOWN = {"markdown", "caption", "write", "info", "warning", "error", "success", "expander", "toast", "metric"}
 MARKDOWN |= {"radio", "segmented_control", "pills", "tabs", "button", "checkbox", "toggle", "slider", "text_input"}
 MARKDOWN |= {"text_area", "number_input", "file_uploader", "download_button", "link_button", "popover", "status"}

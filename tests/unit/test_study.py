@@ -114,7 +114,7 @@ def told(study: Study) -> dict[str, object]:
         studying.map_sentence(study.points, study.costs, study.lookup),
         studying.grammar_sentence(study.grammar),
     ]
-    table = temperature_table(study.fair["workload"].to_list(), sorted_too)
+    table = pd.DataFrame(temperature_table(study.fair["workload"].to_list(), sorted_too))
     tables = {"points": study.points, "fair": study.fair, "by temperature": table if study.others else table[:0]}
     lines = {name: its.to_csv(index=False, float_format="%.4g").rstrip() for name, its in tables.items() if len(its)}
     return {study.series.label: "\n".join(said), "costs": study.costs, **lines}

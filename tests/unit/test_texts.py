@@ -22,7 +22,7 @@ from specviz.measure.endpoints.pairs import Cut
 from specviz.player.data import stage_data
 from specviz.ui.watch.on_stage import move_tour
 from specviz.ui.watch.watch_state import WatchState
-from tests.unit.test_structure import FILES, ROOT, tree_of
+from tests.unit.test_structure import FILES, ROOT
 
 
 def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(tmp_path: Path
     assert sorted(text_problems(folder)) == sorted(f"{file.name} is empty." for file in files)
 
 
-CODE = {file.relative_to(ROOT).as_posix(): tree_of(file) for file in FILES}
+CODE = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
 
 
 @cache

@@ -32,7 +32,7 @@ from specviz.core.verdict import (
     waiting,
 )
 from tests.support.fake_traces import run_of
-from tests.support.fake_trees import fake_tree_trace
+from  import fake_tree_trace
 from tests.support.known import known
 
 STEP = 0.010  # one target step, in seconds

@@ -1,4 +1,4 @@
-"""All that is read from an answer, a log, a page of counters and a benchmark of vLLM."""
+"""The rounds of an answer of vLLM, as it gives its texts and ids. Its counters: `test_serving_counters.py`."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +9,6 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.core.errors import InputError
 from specviz.systems import RecordOptions, vllm
 from specviz.systems.fields import Fields
-from specviz.systems.metrics import Metrics
 from tests.support.records import FakeTokenizer
 
 STEPS = {"num_spec_tokens": 4, "per_step_drafted": [3, 2], "per_step_accepted": [2, 0]}  # 1 + 3 + 1 tokens
@@ -53,14 +52,6 @@ def lines_of(read: Any) -> list[str]:
     return [f"{name}: {value!r}" for name, value in fields.items()]
 
 
-def read_or_said(read: Any, *given: Any) -> object:
-    try:
-        found = read(*given)
-    except InputError as error:
-        return str(error)
-    return found if isinstance(found, dict) else found and lines_of(found)
-
-
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer(name: str, snapshot: SnapshotAssertion) -> None:
     assert lines_of(vllm.steps(*ANSWERS[name])) == snapshot
@@ -83,52 +74,19 @@ REFUSED: dict[str, list[Fields]] = {
 
 
 def test_an_answer_that_does_not_say_its_rounds_is_refused(snapshot: SnapshotAssertion) -> None:
-    assert {name: read_or_said(vllm.steps, pieces, RecordOptions()) for name, pieces in REFUSED.items()} == snapshot
+    said = {}
+    for name, pieces in REFUSED.items():
+        with pytest.raises(InputError) as refused:
+            vllm.steps(pieces, RecordOptions())
+        said[name] = str(refused.value)
+    assert said == snapshot
 
 
-DRAFTS = "spec_decode_num_drafts_total 40\nspec_decode_num_draft_tokens_total 120\n"
-ACCEPTED, PLACES = "spec_decode_num_accepted_tokens_total 57\n", "spec_decode_num_accepted_tokens_per_pos_total"
-PAGES = {
-    "all": f"vllm:{DRAFTS}{ACCEPTED}request_success_total 9\ngeneration_tokens_total 106\nnum_requests_running 3\n",
-    "places": f'{DRAFTS}{PLACES}{{position="0"}} 30\n{PLACES}{{position="1"}} 20\n',
-    "before the first draft": f'vllm:spec_decode_num_drafts_total 0\n{PLACES}{{position="0"}} 0\n',
-    "another page": "generation_tokens_total 5\n",
-}
-LINE = "SpecDecodingmetrics:Meanacceptancelength:{},Accepted:{}tokens,Drafted:{}tokens,"
-LOGS = {
-    "the last line": [
-        LINE.format("2.40", 14, 30),
-        f"Running:4reqs,{LINE.format('2.43', 143, 300)}Per-positionacceptancerate:0.810,0.620,",
-    ],
-    "a quiet end": [LINE.format("1.50", 50, 300), LINE.format("nan", 0, 0)],
-    "nothing accepted": [LINE.format("1.00", 0, 300)],
-    "not a whole number": [LINE.format("1.50", 50, 333)],
-    "more tokens than places": [f"{LINE.format('2.02', 5, 9)}Per-positionacceptancerate:0.810,"],
-    "more requests than can be": [f"Running:{'9' * 400}reqs,{LINE.format('1.50', 50, 300)}"],
-    "another log": ["Running:4reqs"],
-}
-
-
-def test_counters(snapshot: SnapshotAssertion) -> None:
-    """Others, and what is refused: `test_serving_counters.py`."""
-    pages = {
-        name: read_or_said(vllm.counts_in_metrics, Metrics(page, [], vllm.METRICS)) for name, page in PAGES.items()
-    }
-    logs = {name: read_or_said(vllm.counts_in_log, log) for name, log in LOGS.items()}
-    assert {"pages": pages, "logs": logs} == snapshot
-    assert vllm.add_up_steps({"per_step_accepted": [1, 2]})["num_accepted_draft_tokens"] == 3, "and none drafted"
-    assert len(vllm.add_up_steps({"per_step_accepted": [64]})["acceptance_histogram"]) == 65
-    for too_long in ({"num_spec_tokens": 10**6}, {"per_step_drafted": [10**6]}, {"per_step_accepted": [10**6]}):
-        with pytest.raises(InputError):
-            vllm.add_up_steps({"per_step_accepted": [1]} | too_long)
-
-
-def test_a_benchmark(snapshot: SnapshotAssertion) -> None:
-    plain = {"model_id": "a/model", "date": "20261126-223900", "output_lens": [3], "ttfts": [0.25], "itls": [[0.5]]}
+def test_a_benchmark_has_counts_where_something_was_drafted() -> None:
+    """Its figures: `test_bench_importers.py`."""
+    plain = {"model_id": "a/model", "output_lens": [3], "ttfts": [0.25], "itls": [[0.5]]}
     drafts = {"spec_decode_num_drafts": 10, "spec_decode_draft_tokens": 40, "spec_decode_accepted_tokens": 25}
-    files = [Fields("", plain), Fields("", plain | drafts | {"spec_decode_acceptance_length": 3.5, "completed": 1})]
-    runs = vllm.bench(files)
-    assert runs
-    assert [lines_of(run) for run in runs] == snapshot
+    files = [Fields("", plain), Fields("", plain | drafts)]
+    assert [run.counts and run.counts.drafted for run in vllm.bench(files) or []] == [None, 40]
     assert vllm.bench([*files, Fields("", {"ttfts": [0.25]})]) is None
     assert vllm.bench([*files, Fields("", {"model_id": "a/model"})]) is None

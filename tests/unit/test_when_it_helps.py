@@ -122,9 +122,10 @@ def test_the_best_draft_and_length_are_claimed_only_where_the_costs_can_tell(sna
 
 def test_a_draft_that_is_always_right_and_free_is_best_long_and_one_that_never_is_best_short() -> None:
     assert best_of(ALWAYS).draft_length == 9  # 20 tokens in two rounds, and no longer draft does it in one
-    assert (best_of(ALWAYS).modelled.speedup, best_of(ALWAYS).acceptance_rate) == pytest.approx((10, 1))
+    assert (best_of(ALWAYS).modelled.speedup, best_of(ALWAYS).counts.acceptance_rate) == pytest.approx((10, 1))
     assert list(by_draft.best_lengths(ALWAYS)) == list(range(9, 17))
-    assert (best_of(NEVER).draft_length, best_of(NEVER).per_call, best_of(NEVER).acceptance_rate) == (1, 1.0, 0.0)
+    never = best_of(NEVER)
+    assert (never.draft_length, never.counts.tokens_per_target_call, never.counts.acceptance_rate) == (1, 1.0, 0.0)
 
 
 def test_each_draft_is_a_line_of_its_own_look_and_its_name_is_text(snapshot: SnapshotAssertion) -> None:

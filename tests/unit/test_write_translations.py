@@ -54,6 +54,19 @@ def test_what_a_translator_wrote_stays_and_the_previous_text_is_the_one_that_was
     assert entry.previous == 'Watch "it"'
 
 
+def test_a_previous_text_of_several_lines_is_read_as_it_was(tmp_path: Path) -> None:
+    """Found: each time that translations were written it got more quotation marks."""
+    english(tmp_path, r"Watch\nit \"now\"")
+    written(tmp_path)
+    path = tmp_path / "pl/made.po"
+    path.write_text(path.read_text(encoding="utf-8").rstrip().removesuffix('""') + '"Oglądaj"\n', encoding="utf-8")
+    english(tmp_path, "See")
+    once = written(tmp_path)
+    assert written(tmp_path) == once
+    [entry] = translation(tmp_path, "made", "pl").values()
+    assert entry.previous == 'Watch\nit "now"'
+
+
 @pytest.mark.parametrize(("code", "forms"), [("pl", "one|few|many"), ("lv", "zero|one|other")])
 def test_an_entry_says_which_words_its_language_has_for_a_count(tmp_path: Path, code: str, forms: str) -> None:
     english(tmp_path, PLURAL)

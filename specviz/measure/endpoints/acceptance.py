@@ -6,12 +6,13 @@ one: written = answers + passes + accepted, but for what the limit of tokens cut
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, Self
 
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult
+from specviz.systems.counts import add_up
 
 NOTHING = Accepted(0, 0, 0)  # of an answer without counts beside answers with counts: llama.cpp leaves out zeros
 Counted = tuple[Accepted, int | None, int]  # with the tokens written meanwhile, in so many answers
@@ -36,9 +37,9 @@ class Tally:
         return cls(
             sum(each.drafted for each in counts),
             sum(each.accepted for each in counts),
-            _add_known([each.rounds for each in counts]),
+            add_up(each.rounds for each in counts),
             tuple(map(sum, columns)) if all(each.per_position or not each.accepted for each in counts) else (),
-            _add_known([written for _, written, _ in every]),
+            add_up(written for _, written, _ in every),
             sum(answers for _, _, answers in every),
         )
 
@@ -56,11 +57,6 @@ class Tally:
         """Of a round that checked a draft, the target's own token included; of any pass where only these are known."""
         passes = self.rounds or ((self.written or 0) - self.answers - self.accepted)
         return 1 + self.accepted / passes if passes > 0 else None
-
-
-def _add_known(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
 
 
 def count_answer(answer: Answer) -> Counted:

@@ -48,26 +48,25 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {
     "llama.cpp": {**IGNORE_EOS, **WHOLE_DISTRIBUTION, "timings_per_token": True},
 }
 # A server's own switch of its prefix cache. A salt is drawn for each request.
-CACHES: Mapping[PrefixCache, Mapping[str, Mapping[str, Any]]] = {
-    "": {},
-    "cold": {"vLLM": {"cache_salt": ""}, "llama.cpp": {"cache_prompt": False}},
-    "warm": {"vLLM": {}, "llama.cpp": {"cache_prompt": True}},
+CACHES: Mapping[tuple[PrefixCache, str], Mapping[str, Any]] = {
+    ("cold", "vLLM"): {"cache_salt": ""},
+    ("cold", "llama.cpp"): {"cache_prompt": False},
+    ("warm", "llama.cpp"): {"cache_prompt": True},
 }
 OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some servers take max_completion_tokens alone
 
 
 def parse_address(text: str, option: str) -> str:
     """Where /completions is; `option` names the text in the sentence of an InputError. A path of none means /v1."""
-    shown = text[:80].partition("?")[0]
-    try:
+    parts, known = urlsplit(""), False
+    with suppress(ValueError):
         parts = urlsplit(text.strip())
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text) <= LONGEST
         parts.port  # noqa: B018 — raises for a port that is none
-    except ValueError:
-        raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.") from None
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text) <= LONGEST
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(f"{option}: leave user, password and what follows the path out; a key goes into --key-env.")
     if not known:
+        shown = text[:80].partition("?")[0]
         raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.")
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(end) for end in ENDS if path.endswith(end)), path) or "/v1"
@@ -112,7 +111,7 @@ class Endpoint:
                 about = parse(await self._get(self.root + path, MOST_OF_A_PAGE))
                 slots, self.version = about.get("total_slots"), str(about.get(name, ""))[:100]
                 self.slots = slots if type(slots) is int and slots > 0 else None
-            cache = CACHES[self.settings.prefix_cache].get(self.system, {})
+            cache = CACHES.get((self.settings.prefix_cache, self.system), {})
             self.fields = {**FIELDS.get(self.system, IGNORE_EOS), **cache}
             await self._first_answer(prompt)
         except BadAnswer as problem:

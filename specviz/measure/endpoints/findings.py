@@ -13,6 +13,7 @@ from typing import Literal
 
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import NEUTRAL
+from specviz.core.texts import Sentences, join_choices
 from specviz.measure.endpoints.acceptance import Tally, count_answer, find_acceptance
 from specviz.measure.endpoints.pairs import (
     AnswerPair,
@@ -24,8 +25,9 @@ from specviz.measure.endpoints.pairs import (
     serve_blocks,
     time_whole,
 )
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, BenchSettings, Side
 
+say = Sentences("bench")
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
@@ -33,6 +35,14 @@ NOISE = 1.1  # of one prompt's speedup
 HIDDEN = 1.25  # tokens of a part, or characters of a token, over those that can be
 LOST = 0.1  # of the requests to a server
 Doubt = Literal["impossible", "drift", "hidden", "lost"]
+
+
+def name_loads(settings: BenchSettings, *loads: float) -> str:
+    """ "concurrency 1 and 4", "2 and 4 requests a second" """
+    numbers = join_choices([f"{load:g}" for load in loads], "and")
+    if not settings.rates:
+        return say("at_concurrencies", numbers=numbers)
+    return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ class LoadFindings:
     """What was measured at one load."""
 
     load: float  # requests under way, or requests a second
+    settings: BenchSettings  # of the whole bench
     answers: dict[Side, list[Answer]]  # those that failed too
     tally: Tally  # what was accepted; nothing where that is not known
     prompts: list[PairGroup]
@@ -57,6 +68,10 @@ class LoadFindings:
     throughput: Gain | None  # tokens a second of all users together
     sides: dict[Side, SideFigures]
 
+    @property
+    def in_words(self) -> str:
+        return name_loads(self.settings, self.load)
+
 
 class BenchFindings:
     def __init__(self, result: BenchResult) -> None:
@@ -65,8 +80,8 @@ class BenchFindings:
         self.sameness = find_sameness(result)
         self.acceptance = find_acceptance(result)
         self.loads = [_load(self, load) for load in sorted({answer.load for answer in result.answers})]
-        self.measured = [load for load in self.loads if load.speedup]
-        self.words = {load.load: load.speedup.judged.word for load in self.loads if load.speedup}
+        self.measured = [(load, load.speedup) for load in self.loads if load.speedup]
+        self.words = {load.load: speedup.judged.word for load, speedup in self.measured}
 
     def gains_by_kind(self, load: LoadFindings) -> dict[str, Gain]:
         """The speedup on each kind of text, in the order of the prompts."""
@@ -114,7 +129,7 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
     rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
     throughput = Gain.from_ratios(rates, trusted=not doubts)
     speedup = _widened(speedup, moments) if alone else speedup
-    return LoadFindings(load, answers, tally, prompts, doubts, speedup, first, throughput, sides)
+    return LoadFindings(load, result.settings, answers, tally, prompts, doubts, speedup, first, throughput, sides)
 
 
 def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:

@@ -55,6 +55,10 @@ class Gain:
         return Judgement(UNTOLD, self.value, "interval", trusted=self.interval is None)
 
     @property
+    def shown(self) -> str:
+        return times(self.value, self.interval)
+
+    @property
     def said(self) -> str:
         """ "1.41× (95 % interval 1.20 to 1.66)", "1.41× (1.20× and 1.66×)" of two, or "1.41×" of one."""
         if self.interval is None:

@@ -4,7 +4,8 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from specviz.core.errors import InputError
 from specviz.core.outside import check_density
@@ -17,6 +18,7 @@ MOST_LINE = 256_000  # bytes of one part
 FREE, A_TOKEN = 400_000, 2_000  # bytes of a whole answer: so many, and so many for each token that was asked for
 FEW_MORE = 16  # tokens beyond those that were asked for: a server may end its round
 SHOWN = 200  # characters of what a server says
+NOTHING = None, None
 NOWHERE = Answer("with", 0, 0, 0, 0, 0.0, None, 0.0, None)  # an answer that is in no bench
 
 
@@ -26,6 +28,19 @@ class BadAnswer(InputError):
     def __init__(self, problem: str, status: int = 0, wait: int | None = None) -> None:
         super().__init__(problem)
         self.status, self.wait = status, wait  # of HTTP; after how many seconds it may be asked again
+
+
+class Part(NamedTuple):
+    """One part of a stream."""
+
+    piece: JsonObject
+    seconds: float  # when it came
+    text: str
+    ids: list[int]
+    finish: str  # why the answer ended
+    counted: tuple[int | None, int | None]  # tokens so far, and those of the prompt
+    thought: int  # characters of what the model thinks, in this part
+    reasoned: int | None  # tokens so far of what it thinks
 
 
 class Lines:
@@ -60,59 +75,51 @@ class Lines:
         """The answer of this place. Raises BadAnswer where it is not whole, or says of itself what cannot be."""
         if self.problem:
             raise self.problem
-        pieces, texts, ids, seconds = list[JsonObject](), list[str](), list[int](), list[float]()
-        sizes = list[tuple[int, int]]()  # characters of what it thinks in a part, and of the part
-        so_far = list[int | None]()  # tokens, as the server says with each part that has a text or ids
-        tokens, prompt_tokens, reasoned, finish, ended = None, None, None, "", False
+        parts, ended = list[Part](), False
         for came, line in self.came:
             if line.startswith(b"error:"):  # of llama.cpp's server
                 raise BadAnswer(f"it says {quote(message_in(line[6:]))}")
             ended = ended or _is_end(line)
-            if ended or not line.startswith(b"data:") or not (data := line[5:].strip()):
-                continue
-            pieces.append(parse(data))
-            text, new_ids, reason, counted, prompt, thought, stated = _read_piece(pieces[-1])
-            finish, reasoned = reason or finish, stated or reasoned
-            if counted is not None:
-                tokens, prompt_tokens = counted, prompt
-            if text or new_ids:
-                texts += [text] if text else []
-                ids += new_ids
-                sizes.append((thought, len(text)))
-                seconds.append(round(came - self.began, 6))
-                so_far.append(counted)
+            if not ended and line.startswith(b"data:") and (data := line[5:].strip()):
+                parts.append(_read_part(parse(data), round(came - self.began, 6)))
+        finish = next((part.finish for part in reversed(parts) if part.finish), "")
+        written = [part for part in parts if part.text or part.ids]
         if not ended and not finish:
             raise BadAnswer("its stream ended before its answer did")
-        if not seconds and not finish:  # an answer may end before its first word
+        if not written and not finish:  # an answer may end before its first word
             raise BadAnswer("its answer has no text")
+        tokens, prompt_tokens = next((part.counted for part in reversed(parts) if part.counted[0] is not None), NOTHING)
+        texts, ids = [part.text for part in written if part.text], [each for part in written for each in part.ids]
         tokens = None if texts and not tokens else tokens  # some servers fill the field with zeros
         if tokens is not None and tokens > self.asked + FEW_MORE:
             raise BadAnswer(f"it says that it wrote {tokens:,} tokens, and at most {self.asked:,} were asked for")
         if tokens is not None and tokens < (sent := max(len(ids), len(texts))):
             raise BadAnswer(f"it sent {sent:,} tokens, and says that it wrote {tokens:,}")
-        known = [count for count in so_far if count is not None]
-        new = [after - before for before, after in zip([0, *known], known, strict=False)]
-        complete = len(known) == len(so_far) and min(new, default=-1) >= 0 and sum(new) == tokens
+        known = [part.counted[0] for part in written if part.counted[0] is not None]
+        new = [after - before for before, after in pairwise([0, *known])]
+        part_tokens = new if len(new) == len(written) and min(new, default=-1) >= 0 and sum(new) == tokens else []
+        reasoned = next((part.reasoned for part in reversed(parts) if part.reasoned), None)
         return replace(
             place,
-            first=seconds[0] if seconds else None,
-            seconds=seconds[-1] if seconds else 0.0,
+            first=written[0].seconds if written else None,
+            seconds=written[-1].seconds if written else 0.0,
             tokens=tokens,
             prompt_tokens=prompt_tokens,
             text="".join(texts),
             token_ids=ids,
             finish=finish[:40],
-            part_seconds=seconds,
-            part_tokens=new if complete else [],
-            reasoning=min(1.0, reasoned / tokens if reasoned and tokens else _share(sizes, new if complete else [])),
-            accepted=Accepted.from_counts(counts_in_answer(pieces)),
+            part_seconds=[part.seconds for part in written],
+            part_tokens=part_tokens,
+            reasoning=min(1.0, reasoned / tokens if reasoned and tokens else _share(written, part_tokens)),
+            accepted=Accepted.from_counts(counts_in_answer([part.piece for part in parts])),
         )
 
 
-def _share(sizes: Sequence[tuple[int, int]], tokens: Sequence[int]) -> float:
+def _share(parts: Sequence[Part], tokens: Sequence[int]) -> float:
     """What share the model thinks: of the tokens where those of each part are known, else of the characters."""
-    weights = tokens or [size for _, size in sizes]
-    thought = sum(weight * its / size for weight, (its, size) in zip(weights, sizes, strict=True) if size)
+    weights = tokens or [len(part.text) for part in parts]
+    both = [(weight, part) for weight, part in zip(weights, parts, strict=True) if part.text]
+    thought = sum(weight * part.thought / len(part.text) for weight, part in both)
     return thought / (sum(weights) or 1)
 
 
@@ -120,27 +127,24 @@ def _is_end(line: bytes) -> bool:
     return line.startswith(b"data:") and line[5:].strip() == b"[DONE]"
 
 
-def _read_piece(piece: JsonObject) -> tuple[str, list[int], str, int | None, int | None, int, int | None]:
-    """Its text and ids, why the answer ended, the tokens so far, of the answer and of the prompt; and of what the
-    model thinks the characters in this part, and the tokens so far.
-    """
+def _read_part(piece: JsonObject, seconds: float) -> Part:
     if error := piece.get("error"):
         raise BadAnswer(f"it says {quote(error)}")
     try:
         choices, usage = Fields("", piece).every("choices"), Fields("", piece).inner("usage")
         text, ids = "".join(map(text_of, choices)), [each for choice in choices for each in choice.ids("token_ids")]
         finish = next(filter(None, (choice.text("finish_reason") for choice in choices)), "")
-        counted, prompt = usage.tokens("completion_tokens"), usage.value.get("prompt_tokens")
+        counted = usage.tokens("completion_tokens")
         thought = sum(len(thought_and_said(choice)[0]) for choice in choices if "text" not in choice.value)
     except InputError:
         what = "it sent a part that is no answer of a completion"
         raise BadAnswer(f"{what}: {quote(json.dumps(piece))}") from None
-    details = usage.value.get("completion_tokens_details")
+    prompt, details = usage.value.get("prompt_tokens"), usage.value.get("completion_tokens_details")
     reasoned = details.get("reasoning_tokens") if isinstance(details, dict) else None
     prompt, reasoned = (
         count if isinstance(count, int) and 0 <= count < 10**9 else None for count in (prompt, reasoned)
     )
-    return text, ids, finish, counted, prompt, thought, reasoned
+    return Part(piece, seconds, text, ids, finish, (counted, prompt), thought, reasoned)
 
 
 def parse(data: bytes, kinds: tuple[type, ...] = (dict,)) -> Any:

@@ -12,10 +12,10 @@ from specviz.core.csv_cells import csv_text, safe_cell
 from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.core.texts import Sentences
 from specviz.measure.endpoints.acceptance import Tally, count_answer, reasoning_share
-from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
+from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, name_loads
 from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion, loads_in_words
+from specviz.measure.endpoints.sentences import broken_setup, conclusion
 
 say = Sentences("bench")
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
@@ -169,13 +169,13 @@ def compare_servers(benches: Sequence[BenchResult]) -> tuple[list[dict[str, Cell
         name = bench.with_.drafts or bench.with_.url
         for its in results(bench):
             load = its.get("rate") or its["concurrency"]
-            row = {"server": name, "load": loads_in_words(bench, [load])}
+            row = {"server": name, "load": name_loads(bench.settings, load)}
             rows.append(row | {column: its[column] for column in COMPARED})
             ends[load] += [(its["low"], its["high"], name)] if its["trusted"] and its["low"] is not None else []
     said = []
     for load, known in sorted(ends.items()):
         best, *others = sorted(known, reverse=True) or [(0.0, 0.0, "")]
         told = len(known) == len(benches) and all(best[0] > high for _, high, _ in others)
-        at = loads_in_words(benches[0], [load])
+        at = name_loads(benches[0].settings, load)
         said.append(say("best_at", load=at, server=best[2]) if told else say("no_best_at", load=at))
     return rows, said

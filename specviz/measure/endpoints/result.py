@@ -211,10 +211,11 @@ def _contradictions(result: BenchResult) -> Iterator[str]:
             yield f"answers.{number} has its first part after its last"
     found: list[tuple[str, Answer | Span]] = [(f"answers.{number}", each) for number, each in enumerate(result.answers)]
     found += [(f"spans.{number}", each) for number, each in enumerate(result.spans)]
+    loads = result.settings.rates or result.settings.concurrency
     for where, each in found:
         counts = each.accepted
-        if bool(each.rate) != bool(result.settings.rates) or not each.load:
-            yield f"{where} has not the kind of load that the settings name"
+        if bool(each.rate) != bool(result.settings.rates) or each.load not in loads:  # each load is looked at alone
+            yield f"{where} has not the kind of load that the settings name, or none of theirs"
         if counts and counts.accepted > counts.drafted:
             yield f"{where} accepts more guesses than it drafts"
         if counts and counts.rounds is not None and max(counts.per_position, default=0) > counts.rounds:

@@ -1,17 +1,17 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from specviz.core.judge import HELPS, HURTS, UNTOLD
 from specviz.core.names import first_words
-from specviz.core.numbers import localize, times
+from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import reasoning_share
-from specviz.measure.endpoints.findings import BenchFindings, Doubt, LoadFindings
-from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Gain, Within
+from specviz.measure.endpoints.findings import BenchFindings, Doubt, name_loads
+from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Within
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
 
 LONGEST_NAME = 60  # characters: a file can name anything
@@ -30,9 +30,9 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     found = BenchFindings(result)
     if result.against_itself:  # whether chance alone made a difference, and the least that these settings tell
         each = list[str]()
-        for load in found.measured:
-            if (gain := load.speedup) and gain.interval:
-                least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load_in_words(found, load)
+        for load, gain in found.measured:
+            if gain.interval:
+                least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load.in_words
                 each.append(say("least_at", least=least, load=at, said=gain.said))
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
         return [*bench_warnings(found), asked_in_words(result), told]
@@ -44,18 +44,6 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
         measure_next(found),
     ]
     return [*bench_warnings(found), *filter(None, said)]
-
-
-def loads_in_words(result: BenchResult, loads: Sequence[float]) -> str:
-    """ "concurrency 1 and 4", "2 and 4 requests a second" """
-    numbers = join_choices([f"{load:g}" for load in loads], "and")
-    if not result.settings.rates:
-        return say("at_concurrencies", numbers=numbers)
-    return say("at_rates", numbers=numbers, rate=loads[0] if len(loads) == 1 else len(loads))
-
-
-def load_in_words(found: BenchFindings, load: LoadFindings) -> str:
-    return loads_in_words(found.result, [load.load])
 
 
 def asked_in_words(result: BenchResult) -> str:
@@ -80,10 +68,11 @@ def name_server(server: Server) -> str:
 def details_in_words(found: BenchFindings) -> Iterator[str]:
     """What was found beside the speedups at each load, which a table may have: kinds of text, texts, acceptance."""
     result, same, accepted = found.result, found.sameness, found.acceptance
-    gains = found.gains_by_kind(found.measured[0]) if found.measured else {}
-    if len(gains) > 1:
-        each = [say("kind", name=first_words(name, LONGEST_NAME), gain=_gain(gain)) for name, gain in gains.items()]
-        yield say("by_kind", load=load_in_words(found, found.measured[0]), each=join_choices(each, "and"))
+    for load, _ in found.measured[:1]:
+        gains = {first_words(name, LONGEST_NAME): gain for name, gain in found.gains_by_kind(load).items()}
+        if len(gains) > 1:
+            each = [say("kind", name=name, gain=gain.shown) for name, gain in gains.items()]
+            yield say("by_kind", load=load.in_words, each=join_choices(each, "and"))
     if result.without and not result.settings.greedy:
         yield say("draws", temperature=result.settings.temperature)
     elif result.without and same and same.same == same.pairs:
@@ -109,7 +98,7 @@ def no_speedup_in_words(found: BenchFindings) -> str:
     if found.result.without:
         return "" if found.measured else say("nothing")
     speeds = [
-        say("speed_alone", load=load_in_words(found, load), rate=_rate(rate), all=_rate(its.throughput))
+        say("speed_alone", load=load.in_words, rate=_rate(rate), all=_rate(its.throughput))
         for load in found.loads
         if (rate := (its := load.sides["with"]).tokens_per_second)
     ]
@@ -121,22 +110,13 @@ def _speeds(found: BenchFindings) -> Iterator[str]:
         yield none
         return
     speeds = list[str]()
-    for load in found.measured:
-        assert load.speedup
+    for load, speedup in found.measured:
         ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
-        said, at = load.speedup.judged.said, load_in_words(found, load)
-        speeds.append(say("speed_at", load=at, said=said, speedup=load.speedup, rates=rates))
+        speeds.append(say("speed_at", load=load.in_words, speedup=speedup, rates=rates))
     yield say("speed", each="; ".join(speeds))
-    yield few_in_words(found)
-    yield limit_in_words(found)
+    yield from loads_in_words(found)
     yield from (said for said, _ in _throughput_and_first(found))
-
-
-def few_in_words(found: BenchFindings) -> str:
-    """Why a load has no interval; empty where each has one."""
-    few = any(load.speedup and not load.speedup.interval for load in found.measured)
-    return say("too_few", fewest=FEWEST_RATIOS) if few else ""
 
 
 def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
@@ -145,8 +125,8 @@ def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
     With each line whether it hurts at a load.
     """
     for name in ("throughput", "first"):
-        gains = [(load, gain) for load in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(say("gain_at", gain=_gain(gain), load=load_in_words(found, load)) for load, gain in gains)
+        gains = [(load, gain) for load, _ in found.measured if (gain := getattr(load, name))]
+        each = ", ".join(say("gain_at", gain=gain.shown, load=load.in_words) for load, gain in gains)
         said = say("throughput" if name == "throughput" else "first", each=each)
         yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
 
@@ -160,28 +140,24 @@ def _rate(rate: float | None) -> str:
     return localize(rate, ",.1f") if rate else "?"
 
 
-def limit_in_words(found: BenchFindings) -> str:
-    """From which measured load it no longer pays; empty for one load."""
-    words, loads, result = found.words, [*found.words], found.result
-    helps, hurts = ([load for load, its in words.items() if its == word] for word in (HELPS, HURTS))
+def loads_in_words(found: BenchFindings) -> Iterator[str]:
+    """Why a load has no interval, if one has none; of several loads, from which one on it no longer pays."""
+    loads, settings = [*found.words], found.result.settings
+    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
+    if any(speedup.interval is None for _, speedup in found.measured):
+        yield say("too_few", fewest=FEWEST_RATIOS)
     if len(loads) < 2:
-        return ""
+        return
     if helps == loads:
-        return say("pays_everywhere", most=loads_in_words(result, loads[-1:]))
-    if helps and hurts and [*helps, *hurts] == loads:
-        return say("pays_up_to", up_to=loads_in_words(result, helps[-1:]), from_=hurts[0])
-    at: dict[str, list[float]] = {}
-    for load in found.measured:
-        assert load.speedup
-        at.setdefault(load.speedup.judged.said, []).append(load.load)
-    each = [say("word_at", word=word, loads=loads_in_words(result, its)) for word, its in at.items()]
-    return say("by_load", each=join_choices(each, "and"))
-
-
-def _gain(gain: Gain) -> str:
-    if gain.interval is None:
-        return times(gain.value)
-    return f"{times(gain.value)} ({localize(gain.interval[0], '.2f')}–{localize(gain.interval[1], '.2f')})"
+        yield say("pays_everywhere", most=name_loads(settings, loads[-1]))
+    elif helps and hurts and [*helps, *hurts] == loads:
+        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
+    else:
+        at = defaultdict[str, list[float]](list)
+        for load, speedup in found.measured:
+            at[speedup.judged.said].append(load.load)
+        each = [say("word_at", word=word, loads=name_loads(settings, *its)) for word, its in at.items()]
+        yield say("by_load", each=join_choices(each, "and"))
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:
@@ -189,7 +165,7 @@ def _goodput(found: BenchFindings, within: Within) -> str:
     each = list[str]()
     for load in found.loads:
         shares = _shares([within.share(answers) for answers in load.answers.values()])
-        each.append(say("share_at", load=load_in_words(found, load), shares=shares))
+        each.append(say("share_at", load=load.in_words, shares=shares))
     return say("goodput", within=within.said, each="; ".join(each))
 
 
@@ -204,10 +180,10 @@ def measure_next(found: BenchFindings) -> str:
     loads = [*found.words]
     if found.result.without is None:
         return say_next("first_pair")
-    if any(load.doubts for load in found.measured) or broken_setup(found.result):
+    if any(load.doubts for load, _ in found.measured) or broken_setup(found.result):
         return ""
-    if untold := [gain for load in found.measured if (gain := load.speedup) and gain.judged.word == UNTOLD]:
-        return say_next("more_prompts", times=HALF) if any(gain.interval for gain in untold) else ""
+    if untold := [speedup for _, speedup in found.measured if speedup.judged.word == UNTOLD]:
+        return say_next("more_prompts", times=HALF) if any(speedup.interval for speedup in untold) else ""
     if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
         option = "--rate" if found.result.settings.rates else "--concurrency"
         return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
@@ -239,7 +215,7 @@ def _drafted(result: BenchResult, side: Side) -> int:
 
 def bench_warnings(found: BenchFindings) -> list[str]:
     doubted = [
-        say_doubt(doubt, loads=loads_in_words(found.result, loads))
+        say_doubt(doubt, loads=name_loads(found.result.settings, *loads))
         for doubt in get_args(Doubt)
         if (loads := found.doubted(doubt))
     ]

@@ -5,8 +5,8 @@ import io
 import json
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -79,14 +79,14 @@ def read_prompts(content: bytes) -> PromptFile:
             problems.append(say("most_problems", line=entry.line, count=MAX_PROBLEMS))
             break
         try:
-            prompt = prompt_of(entry.found, entry.name)
+            prompt, of_it = prompt_of(entry.found, entry.name)
             if prompt.name in prompts:
                 raise InputError(say("same_name", name=repr(prompt.name)))
         except InputError as error:
             problems.append(say("left_out", line=entry.line, problem=error))
         else:
             prompts[prompt.name] = prompt
-            notes |= dict.fromkeys(notes_on(entry.found))
+            notes |= dict.fromkeys(of_it)
     else:
         problems += [say("cut", most=MOST_READ // 10**6)] if cut else []
     if not prompts:
@@ -179,9 +179,8 @@ def _document(text: str, cut: bool, *, surely: bool) -> list[Entry]:
 def _csv_columns(first: str) -> tuple[list[str], str] | None:
     """The columns and the separator of a CSV whose header names a "prompt"; None for another text."""
     for separator in SEPARATORS:
-        columns = [
-            lower if (lower := name.strip().lower()) in COLUMNS else name.strip() for name in _cells(first, separator)
-        ]
+        columns = [name.strip() for name in _cells(first, separator)]
+        columns = [name.lower() if name.lower() in COLUMNS else name for name in columns]
         if "prompt" in columns:
             return columns, separator
     return None
@@ -214,17 +213,12 @@ def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
 def _check_no_table(text: str, first: str) -> None:
     """Refuse a CSV without a "prompt": names in its first line, and as many cells in every other one."""
     for separator in SEPARATORS:
-        columns = _cells(first, separator)
-        if len(columns) < 2 or not all(
-            not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns
-        ):
-            continue
-        try:
-            rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-            lengths = Counter(len(row) for row in rows if row)
-        except csv.Error:
-            continue
-        if lengths.keys() == {len(columns)} and lengths.total() > 1:
+        columns, lengths = _cells(first, separator), list[int]()
+        if all(not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns):
+            with suppress(csv.Error):
+                rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+                lengths = [len(row) for row in rows if row]
+        if len(columns) > 1 and len(lengths) > 1 and set(lengths) == {len(columns)}:
             named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
             raise InputError(say("other_columns", columns=named))
 
@@ -234,8 +228,11 @@ def is_conversation(found: object) -> bool:
     return isinstance(found, list) and bool(found) and all(isinstance(each, dict) and "role" in each for each in found)
 
 
-def prompt_of(found: object, name: str) -> SweepPrompt:
-    """The prompt of one value of a JSON file. InputError: the end of a sentence that says where the value is."""
+def prompt_of(found: object, name: str) -> tuple[SweepPrompt, list[str]]:
+    """The prompt of one value of a JSON file, and what of the value is not used, one sentence for each kind.
+
+    InputError: the end of a sentence that says where the value is.
+    """
     found = {"messages": found} if is_conversation(found) else found
     if isinstance(found, InputError):
         raise InputError(str(found))  # a new one: raised, it would hold itself and the whole text in memory
@@ -244,18 +241,23 @@ def prompt_of(found: object, name: str) -> SweepPrompt:
     if not (key := _content_key(found)):
         raise wrong_entry(join_choices([*found], "and"))
     content, name, workload = found[key], _word(found, "name", name), _kind_of(found)
-    messages: tuple[tuple[str, str], ...] = ()
+    messages, several = tuple[tuple[str, str], ...](), isinstance(content, list) and len(content) > 1
     if key == "messages" or is_conversation(content):
-        messages = _messages(content)
-        messages = messages[: _first_turn(messages)]
-        content = "\n".join(f"{role}: {text}" for role, text in messages)
+        every = _messages(content)
+        twice = (at for at, pair in enumerate(pairwise(every), start=1) if pair[0][0] == pair[1][0] == "user")
+        messages = every[: next(twice, None)]  # each prompt is measured by itself
+        content, several = "\n".join(f"{role}: {text}" for role, text in messages), len(messages) < len(every)
     elif isinstance(content, list) and all(isinstance(turn, str) for turn in content):
         content = next(iter(content), None)
     if not isinstance(content, str):
         raise wrong_entry(key)
     if problem := prompt_problem(content):
         raise InputError(problem[0].lower() + problem[1:])
-    return SweepPrompt(workload, name, content, messages=messages)
+    used = {key, "name", *KINDS}
+    unused = [f'"{plain(other)}"' for other, value in found.items() if value is not None and other not in used]
+    names = join_choices([*unused[:SHOWN], *["…"] * (len(unused) > SHOWN)], "and")
+    notes = [*[say("unused", names=names)] * bool(unused), *[say("first_turn")] * several]
+    return SweepPrompt(workload, name, content, messages=messages), notes
 
 
 def wrong_entry(what: str) -> InputError:
@@ -272,27 +274,6 @@ def _kind_of(found: dict[str, Any]) -> str:
         return _word(found, "workload", OWN_WORKLOAD)
     kinds = (kind for key in KINDS if isinstance(kind := found.get(key), str) and kind.strip() and kind == plain(kind))
     return next(kinds, OWN_WORKLOAD).strip()
-
-
-def _first_turn(messages: Sequence[tuple[str, str]]) -> int:
-    """How many messages there are before the user speaks twice: each prompt is measured by itself."""
-    twice = (at for at, pair in enumerate(pairwise(messages), start=1) if pair[0][0] == pair[1][0] == "user")
-    return next(twice, len(messages))
-
-
-def notes_on(found: object) -> list[str]:
-    """What of an entry is not used, one sentence for each kind."""
-    if not isinstance(found, dict):
-        return []
-    content = found.get(key := _content_key(found))
-    unused = [name for name, value in found.items() if value is not None and name not in (key, "name", *KINDS)]
-    names = [f'"{plain(key)}"' for key in unused]
-    notes = [say("unused", names=join_choices([*names[:SHOWN], *["…"] * (len(names) > SHOWN)], "and"))] if names else []
-    several = isinstance(content, list) and len(content) > 1
-    if is_conversation(content):
-        messages = _messages(content)
-        several = _first_turn(messages) < len(messages)
-    return [*notes, say("first_turn")] if several else notes
 
 
 def _word(found: dict[str, Any], key: str, default: str) -> str:

@@ -116,17 +116,12 @@ COLUMNS = _columns()
 NEEDED = COLUMNS[: COLUMNS.index("repetition")]
 
 
-COUNTED = (
-    *("rounds", "drafted", "accepted", "rejected", "discarded"),
-    *("acceptance_rate", "per_judgement_rate", "tokens_per_target_call"),
-)
-
-
 def counted(trace: Trace) -> dict[str, Any]:
-    counts = count(trace.rounds)
+    """What a row has of its run's rounds: tokens, rates and times."""
+    counts = {name: figure for name, figure in count(trace.rounds).figures.items() if name != "emitted"}
     phases = ("draft_seconds", "verify_seconds", "overhead_seconds")
     sums = {phase: sum(known_seconds(getattr(round, phase)) for round in trace.rounds) for phase in phases}
-    return {name: getattr(counts, name) for name in COUNTED} | sums
+    return counts | sums
 
 
 def names_apart(prompts: Iterable[tuple[str, str]]) -> list[str]:

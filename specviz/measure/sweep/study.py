@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.intervals import student_t
+from specviz.core.intervals import interval_of_ratios, student_t
 from specviz.core.judge import LOOKS, UNTOLD, judge, least_check
 from specviz.core.metrics import Costs
 from specviz.core.numbers import times
@@ -53,10 +53,9 @@ def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """
     logs = rows.assign(log=rows["speedup"].map(math.log))
     groups = logs.groupby(by, sort=False)
-    each = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().groupby(level=by, sort=False)
-    prompts, mean = each.size(), each.mean()
-    quantile = prompts.map(lambda prompts: student_t(prompts - 1) if prompts > 1 else math.nan)
-    half: pd.Series[float] = quantile * each.std() / prompts**0.5
+    prompts = logs.groupby(list(dict.fromkeys([*by, *PROMPT])), sort=False)["log"].mean().map(math.exp)
+    ratios = prompts.groupby(level=by, sort=False).agg(list)
+    intervals = [interval_of_ratios(each) if len(each) > 1 else (math.nan, math.nan) for each in ratios]
     sums = groups[["drafted", "accepted", "rejected", "rounds", "new_tokens"]].sum()
     lengths: Any = groups["draft_length"].agg(lambda lengths: tuple(sorted(set(lengths))))
     found = sums.assign(
@@ -68,13 +67,13 @@ def summarise(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
             "per_judgement_rate": sums["accepted"] / (sums["accepted"] + sums["rejected"]),
             "tokens_per_target_call": sums["new_tokens"] / sums["rounds"],
             "repetition": groups["repetition"].mean(),
-            "prompts": prompts,
-            "low": (mean - half).map(math.exp),
-            "high": (mean + half).map(math.exp),
+            "prompts": ratios.map(len),
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
         }
     ).reset_index()
-    judged = zip(found["speedup"], found["low"], found["high"], strict=True)
-    return found.assign(outcome=[judge(speedup, (low, high)).word for speedup, low, high in judged])
+    judged = zip(found["speedup"], intervals, strict=True)
+    return found.assign(outcome=[judge(speedup, interval).word for speedup, interval in judged])
 
 
 def best_points(every: pd.DataFrame) -> pd.DataFrame:

@@ -82,10 +82,21 @@ class Production:
     @property
     def speed(self) -> float:
         """The measured speedup, or the modelled one over all calls: a call without a draft is one plain step."""
-        if self.speedup is not None:
-            return self.speedup
+        return self.over_calls(self.tokens, self.round_cost) if self.speedup is None else self.speedup
+
+    def over_calls(self, tokens: float, cost: float) -> float:
+        """The speedup if a round writes so many tokens in `cost` steps; calls without a draft are plain steps."""
         plain = 1 - self.share
-        return (self.share * self.tokens + plain) / (self.share * self.round_cost + plain)
+        return (self.share * tokens + plain) / (self.share * cost + plain)
+
+    @property
+    def counted(self) -> str:
+        """The tokens per target call, and how that is known; no sentence yet."""
+        return say_advice("assumed_calls" if self.counters.calls_assumed else "counted_calls", found=self)
+
+    @property
+    def plain_calls(self) -> str:
+        return say_advice("plain_calls", found=self) if self.share < 1 else ""
 
 
 def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
@@ -176,16 +187,11 @@ def outlook(found: Production) -> Outlook:
         checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
         steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
         costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
-        speeds = [_speed_over_calls(found, *of_length) for of_length in zip(lengths, costs, strict=True)]
+        tokens = (found.model.at(length).tokens for length in lengths)
+        speeds = [found.over_calls(*of_length) for of_length in zip(tokens, costs, strict=True)]
         best = 1 + speeds.index(max(speeds))
         places.append(OtherMachine(name, speeds[-1], best))
     return Outlook(sorted(places, key=lambda place: place.speed))
-
-
-def _speed_over_calls(found: Production, length: int, cost: float) -> float:
-    """The speedup if a round drafts `length` tokens and takes `cost` steps; calls without a draft are plain steps."""
-    plain = 1 - found.share
-    return (found.share * found.model.at(length).tokens + plain) / (found.share * cost + plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +215,7 @@ def draft_lengths(found: Production) -> list[Length]:
 
 def _speed(found: Production, length: int, growing: float) -> float:
     cost = 1 + (found.round_cost - 1) * (1 - growing + growing * length / found.draft_length)
-    return _speed_over_calls(found, length, cost)
+    return found.over_calls(found.model.at(length).tokens, cost)
 
 
 def headline(found: Production, costs: CostsOrigin) -> str:
@@ -225,35 +231,12 @@ def headline(found: Production, costs: CostsOrigin) -> str:
 def verdict(found: Production) -> tuple[str, str]:
     """By a measured speedup, else by what any cost of a round would allow; and why."""
     if found.speedup is not None:
-        costs = say_advice("measured_costs", found=found, counted=_counted(found), plain_calls=_plain_calls(found))
-        return say_advice("measured", judged=judge(found.speed, None)), costs
+        return say_advice("measured", judged=judge(found.speed, None)), say_advice("measured_costs", found=found)
     if found.never_pays:
-        return say_advice("never"), say_advice("never_pays", found=found, counted=_counted(found))
-    return say_advice("untold"), describe_known(found)
-
-
-def describe_known(found: Production) -> str:
-    ahead = outlook(found)
-    return say_advice(
-        "known",
-        found=found,
-        counted=_counted(found),
-        plain_calls=_plain_calls(found),
-        pairs=len(ahead.places),
-        slowest=ahead.places[0],
-        fastest=ahead.places[-1],
-    )
-
-
-def _counted(found: Production) -> str:
-    """The tokens per target call, and how that is known; no sentence yet."""
-    if found.counters.calls_assumed:
-        return say_advice("assumed_calls", length=found.draft_length, tokens=found.tokens)
-    return say_advice("counted_calls", tokens=found.tokens)
-
-
-def _plain_calls(found: Production) -> str:
-    return say_advice("plain_calls", found=found) if found.share < 1 else ""
+        return say_advice("never"), say_advice("never_pays", found=found)
+    places = outlook(found).places
+    known = say_advice("known", found=found, pairs=len(places), slowest=places[0], fastest=places[-1])
+    return say_advice("untold"), known
 
 
 def advice(found: Production) -> str:

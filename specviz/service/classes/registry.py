@@ -5,10 +5,11 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from threading import Event, Lock, Thread
+from threading import Lock
 from time import monotonic
 
 from specviz.core.errors import InputError
+from specviz.core.once import cache_once
 from specviz.core.texts import Sentences
 from specviz.data.lessons.story import quiz
 from specviz.game.game import GamePlan
@@ -37,7 +38,6 @@ class ClassLimits:
     idle: float = 4 * 3600.0  # ... or when for so long nobody looked at its board, joined or sent anything
     safe: float = 5 * 60.0  # for so long after its last change a class keeps its place, and as long for each student
     safest: float = 60 * 60.0  # ... at most
-    look: float = 60.0  # between two looks for classes that are over
     classes: int = 40  # open at the same moment
     classes_of_one_address: int = 10  # ... from one public address
     classes_of_others: int = 30  # ... from all private and unknown addresses
@@ -84,7 +84,12 @@ class Classes:
         self._clock, self.limits = clock, limits or ClassLimits()
         self._lock = Lock()
         self._rooms: dict[str, Room] = {}  # by the teacher's secret
-        self._cleaner: Thread | None = None
+
+    def forget_old(self) -> None:
+        """Forget the classes that are over. Nobody may ever ask again for them, so a timer does this too."""
+        with self._lock:
+            now = self._clock()
+            self._rooms = {secret: room for secret, room in self._rooms.items() if not self._is_over(room, now)}
 
     # ---- the teacher
 
@@ -93,17 +98,14 @@ class Classes:
 
         InputError: the server has too many classes, or too many from this address.
         """
+        self.forget_old()
         with self._lock:
             now, address = self._clock(), address if is_public(address) else ""
-            self._forget_old(now)
             self._make_place(address, now)
             taken = {room.code for room in self._rooms.values()}
             code = next(code for code in iter(new_code, "") if code not in taken)
             secret = new_secret()
             self._rooms[secret] = Room(code, plan, address, now, now, now)
-            if self._cleaner is None:  # nobody may ever ask again for what is over, and it is to be forgotten
-                self._cleaner = Thread(target=self._clean_up, name="classes that are over", daemon=True)
-                self._cleaner.start()
             return secret
 
     def look(self, secret: str) -> ClassNow | None:
@@ -132,8 +134,8 @@ class Classes:
 
     def join(self, typed: str, name: str = "") -> str:
         """Enter the class with this code; returns the student's secret."""
+        self.forget_old()
         with self._lock:
-            self._forget_old(self._clock())
             code = read_code(typed)
             room = next((room for room in self._rooms.values() if room.code == code), None)
             if room is None:
@@ -227,16 +229,8 @@ class Classes:
             del room.students[secret]
             self._changed(room)
 
-    def _forget_old(self, now: float) -> None:
-        self._rooms = {secret: room for secret, room in self._rooms.items() if not self._is_over(room, now)}
 
-    # ---- in a thread of its own, while there is something to forget
-
-    def _clean_up(self) -> None:
-        pause = Event()
-        while not pause.wait(self.limits.look):
-            with self._lock:
-                self._forget_old(self._clock())
-                if not self._rooms:
-                    self._cleaner = None
-                    return
+@cache_once
+def classes() -> Classes:
+    """The server's classes. Not in Streamlit's own cache, which any visitor can clear."""
+    return Classes()

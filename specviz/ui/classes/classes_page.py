@@ -12,13 +12,13 @@ from specviz.data.links.permalink import MAX_SEED
 from specviz.data.texts import page_texts
 from specviz.game.game import MODEL, MODES, SETS, GamePlan
 from specviz.service.classes.board import Board, ClassPlace, answers_csv, board_of, rounds_csv
-from specviz.service.classes.registry import MAX_NAME, shown_code
+from specviz.service.classes.registry import MAX_NAME, classes, shown_code
 from specviz.service.classes.room import ClassNow
 from specviz.ui.be_the_draft.be_the_draft_page import set_title
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.classes import membership as own
 from specviz.ui.classes.html import guesses_html, join_html, question_html, scores_html
-from specviz.ui.classes.membership import BOARD, PARTS, ClassPart, ClassState, attending, classes, end_class
+from specviz.ui.classes.membership import BOARD, PARTS, ClassPart, ClassState, attending, end_class
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.session import session
 from specviz.ui.shared import address, parts

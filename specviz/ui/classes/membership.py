@@ -6,10 +6,9 @@ from typing import Literal, get_args
 import streamlit as st
 
 from specviz.core.errors import InputError
-from specviz.core.once import cache_once
 from specviz.data.texts import page_texts
 from specviz.game.game import GamePlan
-from specviz.service.classes.registry import MAX_NAME, Classes, read_code, shown_code
+from specviz.service.classes.registry import MAX_NAME, classes, read_code, shown_code
 from specviz.service.classes.room import Membership, shared_rounds
 from specviz.service.sessions import normal_address
 from specviz.ui.be_the_draft.turns import BeTheDraftState, new_game
@@ -48,12 +47,6 @@ CLASS, BOARD = "class", "board"  # in a link: a class's code; the secret of its 
 STUDENT_COOKIE, TEACHER_COOKIE = "specviz_student", "specviz_teacher"
 BETWEEN = "."  # two secrets: none has it
 MOST_SECRET = 64  # characters
-
-
-@cache_once
-def classes() -> Classes:
-    """The server's classes. Not in Streamlit's own cache, which any visitor can clear."""
-    return Classes()
 
 
 def attending() -> ClassState:

@@ -99,26 +99,26 @@ class RaceState:
     own_id: str = "live"  # of those laps
     in_lanes: str = ""  # which race plays; empty: the first of those shown
     places: dict[str, float] = field(default_factory=dict)  # where the playback's clock was left, by race
-    message: str = ""  # why there is nothing newer
-    finished: str = ""  # how the last race ended, where not all of it was run
 
     def start(self, entry: RaceEntry) -> None:
-        self.started, self.message, self.finished = entry, "", ""
+        self.started = entry
         self.slot.start(lambda job: Race(job, entry.request(), entry.prompts, entry.repeats))
 
     def refresh(self) -> bool:
         """Ask how far it is, and show its results once it is over; whether another prompt is finished."""
-        before, asked = len(self.so_far), self.started
-        if self.slot.refresh() and asked:
-            seen, laps = self.slot.view, list(self.so_far)
-            self.message = seen.message if seen.state == "failed" else self.message
-            if seen.state != "done":
-                shown = SAYS["some_shown" if laps else "none_shown"].format(done=len(laps), total=len(asked.prompts))
-                self.finished = shown if seen.state == "failed" else f"{SAYS[seen.state]} {shown}"
-            if laps:
-                self.laps, self.raced, self.own_id = laps, asked, f"live-{seen.job}"
-                self.in_lanes, self.places = "", {}
+        before = len(self.so_far)
+        if self.slot.refresh() and self.so_far:
+            self.laps, self.raced, self.own_id = list(self.so_far), self.started, f"live-{self.slot.view.job}"
+            self.in_lanes, self.places = "", {}
         return len(self.so_far) > before
+
+    @property
+    def ended(self) -> str:
+        """How the last race ended, and what is shown of it; empty where all of it was run."""
+        if self.started is None or self.slot.busy or not self.slot.ended:
+            return ""
+        shown = SAYS["some_shown" if self.so_far else "none_shown"]
+        return f"{self.slot.ended} {shown.format(done=len(self.so_far), total=len(self.started.prompts))}"
 
     def shown(self) -> dict[str, list[Comparison]]:
         return ({self.own_id: self.laps} if self.laps else {}) | {RECORDED_ID: recorded_race()}
@@ -199,8 +199,8 @@ def show_race(racing: RaceState) -> None:
     if racing.slot.busy:
         _show_measuring(racing)
         return
-    notices([racing.message], "error")
-    notices([racing.finished, beside_line(racing.slot.view.beside)], "info")
+    failed = racing.slot.view.state == "failed"
+    notices([racing.ended, beside_line(racing.slot.view.beside)], "error" if failed else "info")
     races = racing.shown()
     machine = races[RECORDED_ID][0].speculative.recorded_on.machine
     where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}
@@ -277,7 +277,7 @@ def progress_line(view: JobView, laps: Sequence[Comparison]) -> str:
         return SAYS["starting"]
     step = SAYS["step_timing" if progress.phase == "timing" else "step_warming"]
     step = step.format(**asdict(progress), number=progress.done + 1)
-    each = [sum(both) for lap in laps for both in zip(lap.plain_latency, lap.speculative_latency, strict=True)]
+    each = [sum(both) for lap in laps for both in zip(lap.alone.latency, lap.ours.latency, strict=True)]
     if not each or done_share(progress) == 1:
         return SAYS["step_alone"].format(step=step)
     left = fmean(each) * progress.repeats * progress.total * (1 - done_share(progress))

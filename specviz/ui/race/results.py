@@ -16,7 +16,7 @@ from specviz.data.texts import page_texts
 from specviz.figures.parts import Figure
 from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure import race
-from specviz.measure.paired import Comparison, GreedyQuality, SampledQuality, total
+from specviz.measure.paired import Comparison, GreedyQuality, SampledQuality, TimedDecoder, total
 from specviz.measure.race import burst_texts
 from specviz.player.offline import offline_page
 from specviz.ui.shared import parts
@@ -79,17 +79,7 @@ def rows(laps: Sequence[Comparison]) -> list[dict[str, Any]]:
 
 
 def _row(name: str, quality: str, laps: Sequence[Comparison]) -> dict[str, Any]:
-    counts = total(lap.counts for lap in laps)
-
-    def sum_of(name: str) -> float:
-        return float(sum(median(getattr(lap, name)) for lap in laps))
-
-    def spread(name: str) -> str:
-        """ "0.61 (0.60–0.68)": the median, and fastest to slowest of one prompt's."""
-        seconds, several = getattr(laps[0], name), len(laps) == 1 and len(getattr(laps[0], name)) > 1
-        between = fill(" ({:.2f}–{:.2f})", {}, min(seconds), max(seconds)) if several else ""
-        return f"{localize(sum_of(name), '.2f')}{between}"
-
+    counts, alone, ours = total(lap.counts for lap in laps), [lap.alone for lap in laps], [lap.ours for lap in laps]
     row = {
         "prompt": name,
         "speedup": race.overall_verdict(laps).shown,
@@ -98,12 +88,23 @@ def _row(name: str, quality: str, laps: Sequence[Comparison]) -> dict[str, Any]:
         "rejected": counts.rejected,
         "discarded": counts.discarded,
         "passes": counts.rounds,
-        "alone": spread("plain_latency"),
-        "speculative": spread("speculative_latency"),
-        "alone_rate": sum_of("plain_lengths") / sum_of("plain_seconds"),
-        "speculative_rate": sum_of("speculative_lengths") / sum_of("speculative_seconds"),
+        "alone": _seconds(alone),
+        "speculative": _seconds(ours),
+        "alone_rate": _rate(alone),
+        "speculative_rate": _rate(ours),
     }
     return {SAYS[f"column_{name}"]: cell for name, cell in row.items()}
+
+
+def _seconds(prompts: Sequence[TimedDecoder]) -> str:
+    """ "0.61 (0.60–0.68)": the median, and fastest to slowest of one prompt's."""
+    its = prompts[0].latency
+    between = fill(" ({:.2f}–{:.2f})", {}, min(its), max(its)) if len(prompts) == 1 < len(its) else ""
+    return f"{localize(sum(median(each.latency) for each in prompts), '.2f')}{between}"
+
+
+def _rate(prompts: Sequence[TimedDecoder]) -> float:
+    return sum(median(each.tokens) for each in prompts) / sum(median(each.seconds) for each in prompts)
 
 
 def formats() -> dict[str, Any]:

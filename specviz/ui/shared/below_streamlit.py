@@ -271,8 +271,8 @@ def session_manager() -> WebsocketSessionManager | None:
 _known: WeakSet[AppSession] = WeakSet()  # those that were there, or could come back, at the last look
 
 
-def forget_expired(manager: WebsocketSessionManager) -> int:
-    """Forget the sessions whose time to come back is over; returns how many are there or may come back."""
+def forget_expired(manager: WebsocketSessionManager) -> set[str]:
+    """Forget the sessions whose time to come back is over; returns those that are there or may come back."""
     storage: Any = manager._session_storage
     with manager._storage_lock:
         len(storage._cache)  # counting makes Streamlit forget those whose time is over
@@ -282,7 +282,7 @@ def forget_expired(manager: WebsocketSessionManager) -> int:
     _known.update(here)
     for session in gone:
         empty(session)
-    return len(here)
+    return {session.id for session in here}
 
 
 def empty(session: AppSession) -> None:

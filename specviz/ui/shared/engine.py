@@ -48,9 +48,8 @@ def start_engine_soon() -> None:
     timer.start()
 
 
-@st.cache_resource(show_spinner=False, scope="session", on_release=lambda visitor: engine().leave(visitor))
 def visitor() -> str:
-    """This visitor's name. Streamlit releases it when the connection ends; one that comes back has the same."""
+    """This visitor's name, which the engine knows from now on: one that comes back soon has the same."""
     engine().arrive(found := session_id(), st.context.ip_address)
     return found
 

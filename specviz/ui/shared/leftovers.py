@@ -10,7 +10,9 @@ from threading import Event, Thread
 
 from specviz.core.free_memory import give_back, map_large_blocks
 from specviz.core.once import cache_once
+from specviz.service.classes.registry import classes
 from specviz.ui.shared.below_streamlit import forget_expired, session_manager
+from specviz.ui.shared.engine import engine
 
 _log = logging.getLogger(__name__)
 EVERY = 10.0  # seconds; with `server.disconnectedSessionTTL` a visitor is forgotten after 20 to 30
@@ -36,14 +38,20 @@ def _begin() -> None:
 
 
 def tidy(visited: bool) -> bool:
-    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back."""
+    """Forget the sessions whose time is over, and collect what they held; whether others are there or may come back.
+
+    And their jobs, and the classes that are over.
+    """
     manager = session_manager()
     try:
-        sessions = forget_expired(manager) if manager else 0
+        classes().forget_old()
+        known = engine().visitors  # first: who comes meanwhile is in both
+        here = forget_expired(manager) if manager else set()
+        engine().forget(known - here)
     except Exception:  # else nobody would be forgotten any more
         _log.exception("A session whose time is over cannot be ended.")
-        sessions = 1
-    if sessions or visited:
+        here = {"somebody"}
+    if here or visited:
         gc.collect()
         give_back()
-    return bool(sessions)
+    return bool(here)

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 import streamlit as st
 
 from specviz.core.errors import InputError
+from specviz.core.judge import Judgement
 from specviz.core.languages import ENGLISH, current_language
 from specviz.core.metrics import Counts
 from specviz.core.names import short_name, show_size
@@ -72,10 +73,9 @@ def headline(verdict: Verdict) -> str:
     return marked(verdict, verdict.headline)
 
 
-def marked(verdict: Verdict, words: str) -> str:
-    """Words for a verdict, with its symbol and in its colour."""
-    look = verdict.look
-    icon, color = (look.icon, look.color) if verdict.trusted else ("error", "gray")
+def marked(judged: Judgement, words: str) -> str:
+    """Words for a judged speedup, with its symbol and in its colour."""
+    icon, color = (judged.look.icon, judged.look.color) if judged.trusted else ("error", "gray")
     return f":material/{icon}: :{color}[**{words}**]"
 
 

@@ -87,20 +87,18 @@ def tried_figure(runs: Sequence[TriedRun]) -> plot.Figure:
     for number, draft in enumerate(dict.fromkeys(run.draft for run in runs)):
         own = [(run, run.verdict) for run in runs if run.draft == draft and run.verdict]
         color, symbol = plot.COLORS[number % len(plot.COLORS)], plot.SYMBOLS[number % len(plot.SYMBOLS)]
-        speeds = [verdict.speedup for _, verdict in own]
-        lows, highs = ([(verdict.interval or 2 * (verdict.speedup,))[end] for _, verdict in own] for end in (0, 1))
-        tops = [(run, end) for (run, _), each in zip(own, zip(speeds, highs, strict=True), strict=True) for end in each]
+        tops = [(run, end) for run, its in own for end in (its.speedup, (its.interval or (0.0, 0.0))[1])]
         ends += [end for run, end in tops if not run.busy or end <= WILD]
         groups.append(
             plot.scatter(
                 plot.figure_text(draft),
                 [100 * (count(run.shown.trace.rounds).acceptance_rate or 0.0) for run, _ in own],
-                speeds,
+                [verdict.speedup for _, verdict in own],
                 SAYS["tried_hover"],
                 customdata=[(run.number, verdict.shown) for run, verdict in own],
                 mode="markers",
                 marker=plot.marker([f"{symbol}-open" if run.busy else symbol for run, _ in own], 11, color),
-                error_y=plot.interval(speeds, lows, highs, color),
+                error_y=plot.intervals([verdict for _, verdict in own], color),
             )
         )
     x = plot.axis(SAYS["tried_accepted"], range=[*SHARES], ticksuffix=percent_sign())

@@ -11,7 +11,7 @@ import streamlit as st
 
 from specviz.core.drafters import PROMPT_LOOKUP, spoken
 from specviz.core.judge import NEUTRAL, Judgement, judge
-from specviz.core.metrics import Costs, count, estimated_at, speedup_at
+from specviz.core.metrics import Costs, Counts, count, estimated_at, speedup_at
 from specviz.core.names import first_words
 from specviz.core.replay import Prospect
 from specviz.core.request import DEFAULT_TARGET, RunRequest
@@ -19,7 +19,7 @@ from specviz.core.settings import MAX_DRAFT_LENGTH, DecodeSettings
 from specviz.data.measured.quiet_costs import quiet_costs
 from specviz.data.prompts import workloads
 from specviz.data.texts import join_choices, page_texts
-from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, interval, level, look, scatter
+from specviz.figures.parts import COLORS, Figure, FigurePart, axis, figure, figure_text, intervals, level, look, scatter
 from specviz.figures.sweep import describe_range
 from specviz.measure.paired import calibration_seconds, show_rest
 from specviz.models.catalogue import bundled_names, stepping_heads
@@ -67,14 +67,9 @@ class ByDraft:
 class Point:
     draft: str
     draft_length: int
-    per_call: float  # tokens per target call: exact
+    counts: Counts  # exact
     modelled: Judgement  # the speedup, with its interval over the repeats of the costs
     alike: bool  # about as fast as the fastest length, for all that these costs tell
-    acceptance_rate: float | None  # accepted / drafted
-
-    @property
-    def said(self) -> str:
-        return self.modelled.shown
 
 
 def points_of(prospect: Prospect) -> list[Point]:
@@ -90,10 +85,8 @@ def points_of(prospect: Prospect) -> list[Point]:
 
     points = []
     for length, its in rounds.items():
-        counts, slower = count(its), prospect.costs.interval(partial(ratio, length))
-        alike = slower is None or slower[0] < NEUTRAL
-        per_call = counts.tokens_per_target_call or 0.0
-        points.append(Point(prospect.draft, length, per_call, found[length], alike, counts.acceptance_rate))
+        slower = prospect.costs.interval(partial(ratio, length))
+        points.append(Point(prospect.draft, length, count(its), found[length], slower is None or slower[0] < NEUTRAL))
     return points
 
 
@@ -127,11 +120,11 @@ def drafts_figure(drafts: Sequence[Sequence[Point]], *, speedups: bool = False) 
     lines, hover = list[FigurePart](), SAYS["hover_modelled" if speedups else "hover_counted"]
     for number, points in enumerate(drafts):
         name, lengths = figure_text(spoken(points[0].draft)), [point.draft_length for point in points]
-        values = [point.modelled.speedup if speedups else point.per_call for point in points]
+        values = [point.modelled.speedup if speedups else point.counts.tokens_per_target_call for point in points]
         line = scatter(name, lengths, values, f"{hover}<extra>{name}</extra>", **look(number, 7))
         if speedups:
-            low, high = zip(*(each.modelled.interval or (each.modelled.speedup,) * 2 for each in points), strict=True)
-            line["error_y"] = interval(values, low, high, COLORS[number], thickness=1, width=0)
+            modelled = [point.modelled for point in points]
+            line["error_y"] = intervals(modelled, COLORS[number], thickness=1, width=0)
         lines.append(line)
     x = axis(SAYS["axis_length"], range=[0.5, MAX_DRAFT_LENGTH + 0.5], dtick=3, tick0=1)
     y = axis(parts.COLUMNS["tokens per target call"], rangemode="tozero")
@@ -211,9 +204,9 @@ def _draw(state: ByDraft) -> None:
             "draft": spoken(prospect.draft),
             "right guesses": SAYS["right_of"].format(right=matches.count(True), all=len(matches)),
             "best γ": lengths_in_words(points),
-            "speedup (modelled)": best.said,
-            "tokens per target call (exact)": best.per_call,
-            "accepted / drafted": None if best.acceptance_rate is None else 100 * best.acceptance_rate,
+            "speedup (modelled)": best.modelled.shown,
+            "tokens per target call (exact)": best.counts.tokens_per_target_call,
+            "accepted / drafted": None if (rate := best.counts.acceptance_rate) is None else 100 * rate,
             "c, a draft step": prospect.costs.cost_ratio,
             "its guesses took": 1000 * prospect.draft_guesses.seconds,
         }
@@ -267,7 +260,7 @@ def reading(drafts: Sequence[Sequence[Point]]) -> str:
         within = other.modelled.speedup * NEUTRAL >= best.modelled.speedup
         return within or (other.modelled.interval or (0, inf))[1] >= interval[0]
 
-    near = [f"{spoken(each.draft)} {each.said}" for each in map(best_of, others) if meets(each)]
+    near = [f"{spoken(each.draft)} {each.modelled.shown}" for each in map(best_of, others) if meets(each)]
     lengths = lengths_in_words(winner)
     if len(best_lengths(winner)) > 1:
         lengths = SAYS["about_the_same"].format(lengths=lengths)

@@ -131,20 +131,18 @@ def _files(sweeps: WhenItHelpsState, rows: pd.DataFrame) -> None:
         parts.file_uploader(SAYS["csv_file"], "when_it_helps_csv", sweeps.load, sweeps.csv_problems, type="csv")
 
 
-def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> pd.DataFrame:
-    columns: dict[str, list[str | None]] = {"workload": [sentences.workload_title(name) for name in workloads]}
+def temperature_table(workloads: Sequence[str], studies: Sequence[Study]) -> list[dict[str, str | None]]:
+    rows: dict[str, dict[str, str | None]] = {name: {"workload": sentences.workload_title(name)} for name in workloads}
     for study in studies:
-        points = {point.workload: point for point in iterate_rows(study.mark_unsure(study.fair))}
-        found: list[Any] = [points.get(workload) for workload in workloads]
+        points: dict[str, Any] = {point.workload: point for point in iterate_rows(study.mark_unsure(study.fair))}
         temperature = study.series.temperature
         name = SAYS["column_temperature"].format(temperature=temperature) if temperature else SAYS["column_greedy"]
-        columns[name] = [
-            each and times(each.speedup, figures.interval_of(each), "?" * (each.outcome == UNTOLD)) for each in found
-        ]
-        columns[SAYS["column_repeated"].format(name=name)] = [
-            percent(each.repetition) if each and not pd.isna(each.repetition) else None for each in found
-        ]
-    return pd.DataFrame(columns)
+        repeated = SAYS["column_repeated"].format(name=name)
+        for workload, row in rows.items():
+            point = points.get(workload)
+            row[name] = point and times(point.speedup, figures.interval_of(point), "?" * (point.outcome == UNTOLD))
+            row[repeated] = percent(point.repetition) if point and not pd.isna(point.repetition) else None
+    return list(rows.values())
 
 
 def _draw_study(study: Study, source: str) -> None:
@@ -159,7 +157,7 @@ def _draw_study(study: Study, source: str) -> None:
             studies = sorted([study, *study.others], key=lambda each: each.series.temperature)
             if len(studies) > 1 or fair["repetition"].notna().any():
                 table = temperature_table(fair["workload"].to_list(), studies)
-                data_table(table.to_dict("records"), "sweep_temperatures", columns=texts(*table.columns[1:]))
+                data_table(table, "sweep_temperatures", columns=texts(*[*table[0]][1:]))
                 st.caption(SAYS["temperatures"])
             chart(figures.acceptance_figure(fair), "sweep-acceptance", source=source)
     with lengths:

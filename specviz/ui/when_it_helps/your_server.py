@@ -26,6 +26,7 @@ from specviz.ui.shared.parts import (
     data_table,
     download,
     file_uploader,
+    marked,
     notices,
     numbers,
     two_charts,
@@ -117,21 +118,19 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
-    if not found.measured or found.measured[0].speedup is None:
+    if not found.measured:
         st.markdown(plain(sentences.no_speedup_in_words(found)))
         return
-    first = found.measured[0]
-    assert first.speedup
+    first, speedup = found.measured[0]
     if first.doubts or sentences.broken_setup(found.result):
-        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=first.speedup.value)}**]")
+        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=speedup.value)}**]")
         return
-    judged, load = first.speedup.judged, sentences.load_in_words(found, first)
+    judged, load = speedup.judged, first.in_words
     said = SAYS["bench_headline"].format(headline=judged.headline, load=load)
-    if first.speedup.interval:
-        low, high = first.speedup.interval
+    if speedup.interval:
+        low, high = speedup.interval
         said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
-    look, about = judged.look, [sentences.limit_in_words(found), sentences.few_in_words(found)]
-    st.markdown(f":material/{look.icon}: :{look.color}[**{said}**] {plain(' '.join(filter(None, about)))}")
+    st.markdown(f"{marked(judged, said)} {plain(' '.join(sentences.loads_in_words(found)))}")
     for loss in sentences.losses_in_words(found):
         st.markdown(f":material/warning: {plain(loss)}")
 
@@ -140,16 +139,16 @@ def _charts(found: BenchFindings, name: str) -> None:
     drawn, several = [], len(found.loads) > 1
     load = next(iter(found.loads), None)
     if found.measured:
-        loads = {f"{each.load:g}": each for each in found.measured}
-        names = {known: sentences.loads_in_words(found.result, [each.load]) for known, each in loads.items()}
+        loads = {f"{each.load:g}": each for each, _ in found.measured}
+        names = {known: each.in_words for known, each in loads.items()}
         load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
     if load and load.prompts:
-        prompts = SAYS["server_prompts"].format(load=sentences.load_in_words(found, load))
+        prompts = SAYS["server_prompts"].format(load=load.in_words)
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
     if load:
-        times = SAYS["server_times"].format(load=sentences.load_in_words(found, load))
+        times = SAYS["server_times"].format(load=load.in_words)
         drawn.append((times_figure(load), "server-times", times))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
@@ -170,27 +169,20 @@ def _loads_table(found: BenchFindings) -> None:
         its, gain = load.sides[side], load.speedup if side == "with" else None
         low, high = (gain.interval if gain else None) or (None, None)
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
-        row: dict[str, Any] = {TABLE[kind]: load.load, "server": sentences.NAMES[side], **rates}
+        row: dict[str, Any] = {kind: load.load, "server": sentences.NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    columns = numbers("%.1f", *RATES) | numbers("%.2f", TABLE["rate"]) | numbers(TIMES, "speedup", "95 % from", "to")
+    columns = numbers("%.1f", *RATES) | numbers("%.2f", "rate") | numbers(TIMES, "speedup", "95 % from", "to")
     data_table(rows, "server_loads_table", columns=columns)
 
 
-TABLE = {  # the names of the columns by those of the rows
-    "prompt": "prompt", "workload": "kind", "concurrency": "concurrency", "rate": "requests / s",
-    "speedup": "speedup", "speedup_low": "low", "speedup_high": "high",
-    "tokens_per_second_with": "tokens / s with", "tokens_per_second_without": "tokens / s without",
-    "acceptance_rate": "accepted", "tokens_per_round": "tokens per target call", "failed": "failed",
-    "reasoning_with": "reasoning with", "reasoning_without": "reasoning without",
-}  # fmt: skip
-
-SHARES = ("accepted", "reasoning with", "reasoning without")
+SHARES = ("acceptance_rate", "reasoning_with", "reasoning_without")
 
 
 def _table(found: BenchFindings) -> None:
-    rows = [{TABLE[name]: cell for name, cell in row.items() if name in TABLE} for row in table(found)]
+    rows = [{name: cell for name, cell in row.items() if name != "pairs"} for row in table(found)]
     for row in rows:
         row |= {name: 100 * share for name in SHARES if isinstance(share := row.get(name), float)}
-    columns = numbers(TIMES, "speedup", "low", "high") | numbers("%.1f", "tokens / s with", "tokens / s without")
-    columns |= numbers(PERCENT, *SHARES) | numbers("%.2f", "tokens per target call", TABLE["rate"])
+    columns = numbers(TIMES, "speedup", "speedup_low", "speedup_high") | numbers(PERCENT, *SHARES)
+    columns |= numbers("%.1f", "tokens_per_second_with", "tokens_per_second_without")
+    columns |= numbers("%.2f", "tokens_per_round", "rate")
     data_table(rows, "server_table", columns=columns)
