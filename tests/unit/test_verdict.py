@@ -15,7 +15,7 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import ONE_RUN, judge, least_check, widen_for_next_run
 from specviz.core.metrics import Costs, speedup_at
-from specviz.core.terms import Terms, terms_of
+from specviz.core.terms import RoundTerms, Terms, terms_of
 from specviz.core.trace import Autoregressive, Candidate, DraftedToken, DrafterInfo, EmittedToken, Output, Round, Trace
 from specviz.core.verdict import (
     KnownCosts,
@@ -32,7 +32,6 @@ from specviz.core.verdict import (
     waiting,
 )
 from tests.support.fake_traces import run_of
-from  import fake_tree_trace
 from tests.support.known import known
 
 STEP = 0.010  # one target step, in seconds
@@ -270,7 +269,7 @@ LIMITS = [
     (1.41, Terms(0.95, 4, 0.05, 1.1, 2.0)),
 ]
 LIMITS += [(0.9, Terms(0.9, 1, 1.5, 1.2, 0.1)), (3.5, Terms(0.9, 4, 0.0, 0.9, 0.0)), (1.37, known(terms_of(SCARCE)))]
-LIMITS += [(1.04, replace(known(terms_of(fake_tree_trace())), cost_ratio=0.35, of_rounds=None))]
+LIMITS += [(1.04, Terms(0.78, 2, 0.35, 1.5, 0.04, RoundTerms(16 / 7, 13 / 7, 1.5, nodes=39 / 7)))]
 
 
 def test_what_limits_a_speedup_and_when_it_pays(snapshot: SnapshotAssertion) -> None:
