@@ -10,7 +10,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz import DecodeSettings
-from specviz.core.errors import InputError
 from specviz.core.metrics import Costs, Counts, count
 from specviz.core.rounds import DraftedToken, EmittedToken, Round
 from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt
@@ -156,8 +155,6 @@ def test_what_a_race_says_draws_and_saves(
     assert parse_race(dump_race(laps)) == laps
     with_costs = [replace(each, costs=QUIET) for each in laps]
     assert parse_race(dump_race(with_costs)) == laps, "costs are of `specviz compare` alone"
-    with pytest.raises(InputError, match="This is no race"):
-        parse_race("{}")
 
 
 def test_the_lanes_play_what_was_timed(snapshot: SnapshotAssertion) -> None:
