@@ -260,11 +260,11 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
     assert calibrate(by_transformers, None, nodes=(4,), turns=1).tree_verification == {}, "it reads no tree"
     reads = CountedReads(TARGET)
     of_tree = calibrate(reads.loaded, DRAFT, tree="4,4", turns=1, lengths=[4])
-    assert of_tree.cost_ratio == 2 * costs.cost_ratio, "a step drafts a depth: two of them are a draft, not four"
+    assert of_tree.costs.cost_ratio == 2 * measured.costs.cost_ratio, "a step drafts a depth, of which there are two"
     assert 1 + 4 + 16 in reads.lengths, "all of the tree, and the text's last token"
     asked = GREEDY, replace(GREEDY, tree="2,2", draft_length=2)
-    measured = [measure_costs(TARGET, DRAFTER, settings) for settings in asked]
-    assert [sorted(known(each).verification) for each in measured] == [[1, 5], [1, 3, 5, 7]], "what the settings need"
+    found = [measure_costs(TARGET, DRAFTER, settings) for settings in asked]
+    assert [sorted(known(each).verification) for each in found] == [[1, 5], [1, 3, 5, 7]], "what the settings need"
     small = tiny_model(seed=1, name="small", context=14)
     assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
 
