@@ -111,8 +111,8 @@ def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService)
     racing.refresh()
     service.expire("ada")
     racing.refresh()
-    assert (racing.laps, racing.message) == (["a lap"], ""), "it is not an error"
-    assert re.findall(r"\d+", racing.finished) == ["1", "4"]
+    assert (racing.laps, racing.slot.view.state) == (["a lap"], "lost")
+    assert re.findall(r"\d+", racing.ended) == ["1", "4"]
     sweeps = WhenItHelpsState()
     sweeps.slot.start(lambda job: wire.Sweep(job, PLAN))
     service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
