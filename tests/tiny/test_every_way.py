@@ -117,7 +117,7 @@ ROUND = list(zip(KINDS, [*KINDS[1:], KINDS[0]], strict=True))  # each kind of to
 ROWS: dict[Callable[..., Iterator[Case]], tuple[list[Any], list[Any]]] = {  # all, and those of the quick tests
     in_every_shape: (CELLS, SMALL),
     of_a_family: ([*KNOWN], [*KNOWN]),
-    read_by_transformers: ([*DECODABLE], [*DECODABLE]),
+    read_by_transformers: ([*DECODABLE], ["llama", "gpt2", "gemma3_text"]),
     with_its_own_tokenizer: (PAIRS, ROUND),
     with_other_tokens: ([(9, 5), (5, 9)], [(9, 5), (5, 9)]),
     with_padding: ([(7, 12), (12, 7), (12, 9)], [(7, 12), (12, 7), (12, 9)]),

@@ -18,6 +18,7 @@ from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of, read_frame
 from specviz.systems import RecordOptions, open_run, read_counters
 from specviz.ui.shared.escaping import file_label, plain
 from tests.support.fake_rows import row_at
+from tests.support.grids import grid
 from tests.support.hostile import ALL_NAMES, NAME, NAMES
 from tests.support.records import FakeTokenizer
 from tests.support.strategies import assert_one_sentence, refusal_and_peak
@@ -86,7 +87,11 @@ LARGE: dict[str, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+QUICK = {"trace of many fields", "sweep of short lines", "prompts of nested lists", "counters in 300,000 brackets"}
+QUICK |= {"record of many [],", "game of 600,000 turns"}
+
+
+@pytest.mark.parametrize("name", grid(LARGE, QUICK))
 def test_a_large_hostile_file_takes_less_than_10_times_its_size(name: str) -> None:
     content = LARGE[name]()
     said, peak = refusal_and_peak(lambda: READERS[name.split()[0]](content))

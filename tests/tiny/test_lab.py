@@ -10,6 +10,7 @@ from specviz.lab.draws import TESTED, read_draws
 from specviz.lab.with_models import DRAFT, TARGET
 from specviz.measure.proof.findings import finding
 from specviz.measure.proof.rows import Position
+from tests.support.grids import grid
 from tests.support.lab_solutions import PICK, RIGHT, VERIFIES, VERIFY
 from tests.support.tiny_models import tiny_model
 
@@ -43,7 +44,10 @@ def test_a_right_rule_makes_draws_that_pass(tmp_path: Path) -> None:
     assert states_of(tmp_path) == ("", dict.fromkeys(TESTED, "passes"))
 
 
-@pytest.mark.parametrize(("kind", "at"), [("replaced_from_draft", "first"), ("most_probable_bonus", "third")])
+WRONG = [("replaced_from_draft", "first"), ("most_probable_bonus", "third")]
+
+
+@pytest.mark.parametrize(("kind", "at"), grid(WRONG, WRONG[1:]))
 def test_a_wrong_rule_makes_draws_that_fail(kind: str, at: Position, tmp_path: Path) -> None:
     """The bonus is seen at the third token alone."""
     assert decode(tmp_path, VERIFIES[kind]) == 0

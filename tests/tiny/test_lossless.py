@@ -29,7 +29,7 @@ from tests.support.ways import CHAINS_ONLY, pair_of
 from tests.support.ways import DRAFTERS as KINDS
 
 PROMPT = [1, 2, 1, 2, 1]  # so that prompt lookup has something to find
-RUNS, FEW_RUNS = 1000, 400  # few in the quick tests where an EAGLE head reads: its passes are not remembered
+RUNS, FEW_RUNS = 1000, 400  # few in the quick tests
 CERTAIN = 1e-9
 
 DRAFTERS: dict[str, dict[str, str]] = {kind: {} for kind in KINDS} | {  # and what is special in the settings
@@ -82,7 +82,7 @@ def test_the_small_grid_has_every_drafter_and_every_way_to_sample() -> None:
 @pytest.mark.parametrize(("drafter", "rule", "sampling"), grid(CELLS, SMALL))
 def test_sampled_text_is_distributed_as_the_targets(drafter: str, rule: str, sampling: str) -> None:
     pair = pair_of(drafter if drafter in KINDS else "model")
-    quick = "eagle" in drafter and hypothesis_settings().max_examples < 50  # the profile of make test
+    quick = hypothesis_settings().max_examples < 50  # the profile of make test
     runs = FEW_RUNS if quick else RUNS
     assert p_value_of_loop(*pair, PROMPT, settings_of(drafter, rule, sampling), runs=runs) > FALSE_ALARM
 

@@ -71,6 +71,7 @@ print(len(asked))
 """
 
 
+@pytest.mark.full
 def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
     """The first visitor's page imports it: what it kept would be in that visitor's language for all."""
     said = subprocess.run([sys.executable, "-c", AT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -91,12 +92,14 @@ def test_what_a_process_does_not_need_it_does_not_import(imports: str, absent: s
     assert said.stdout == "[]\n"
 
 
+@pytest.mark.full
 def test_a_new_setting_is_everywhere() -> None:
     command = [sys.executable, "-m", "tests.support.new_setting"]
     run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not shutil.which("node"), reason="node compiles it")
 def test_the_kernel_that_ships_is_the_one_that_arithmetic_ts_gives() -> None:
     write = 'import("./scripts/build_kernel.js").then(({ written }) => process.stdout.write(written()))'

@@ -50,7 +50,7 @@ def test_a_lossless_rule_passes_at_every_position(rule: RuleName, position: Posi
 SEEN_BY_COUNTS = [rule for rule in RULES if not rule.lossless and rule.name != "one-rare-token"]
 
 
-@pytest.mark.parametrize("rule", SEEN_BY_COUNTS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", grid(SEEN_BY_COUNTS, SEEN_BY_COUNTS[:3]), ids=lambda rule: rule.name)
 def test_each_wrong_rule_fails_at_its_position(rule: object) -> None:
     name, position = rule.name, rule.position  # type: ignore[attr-defined]
     assert found(name, position).state == "fails"
