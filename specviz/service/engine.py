@@ -44,8 +44,12 @@ def main() -> None:
     Thread(target=listen, args=(sys.stdin.buffer, orders), daemon=True).start()
     do_job = open_workshop(send)
     bench = Bench(do_job, orders, send, give_back, seconds_a_job(), shared=SHARED in sys.argv)
-    while True:
-        bench.work()
+    try:
+        while True:
+            bench.work()
+    except BaseException:  # threads that wait for the network would keep this process
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _reserve_stdout() -> Send:

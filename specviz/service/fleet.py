@@ -272,8 +272,9 @@ class EngineDriver:
 
         The one that it worked on loses a life, because it may have been the cause, and waits behind the others.
         """
-        if self.engine and not any(job.stop_sent for job in self.running):
-            self.deaths.append(monotonic())  # to end one that would not stop says nothing about the next
+        stopped = any(job.stop_sent for job in self.running)
+        if self.engine and not stopped and not (self.engine.at_once == 1 and self.running):
+            self.deaths.append(monotonic())  # one that would not stop, and a lost stream, say nothing about the next
         for job in sorted(self.running, key=lambda job: job is self._at_work):
             if not job.view.finished:
                 self._fleet.send_again(job, job.command.seconds, blamed=job is self._at_work)

@@ -1,8 +1,9 @@
 """Engines behind a URL, without Ray, engines and a network: each request is answered as its prompt says.
 
 Prompts: `rounds N` streams N rounds · `break` ends the stream in the middle · `once` does so the first time only ·
-`busy N` is answered with status 503 the first N times, `refused N` not at all · `large` with status 413 · `hold`
-streams one round, then heartbeats. A sweep has three cells, and gives its place after each.
+`busy N` is answered with status 503 the first N times, `refused N` not at all · `large` with status 413 · `closing`
+fails once its stream is closed · `hold` streams one round, then heartbeats. The first line of each is no event.
+A sweep has three cells, and gives its place after each.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ class Engines(MockTransport):
     def __init__(self) -> None:
         super().__init__(self.answer)
         self.asked, self.left = list[str](), list[str]()
-        self.gone = False
+        self.gone, self.greeting = False, wire.dump_event(wire.EngineReady({}))
 
     async def answer(self, request: Request) -> Response:
         if self.gone:
@@ -29,7 +30,7 @@ class Engines(MockTransport):
         if request.headers["authorization"] != f"Bearer {TOKEN}":
             return Response(401)
         if request.method == "GET":
-            return Response(200, content=wire.dump_event(wire.EngineReady({})))
+            return Response(200, content=self.greeting)
         command = wire.parse_command(await request.aread())
         assert isinstance(command, wire.Run | wire.Sweep)
         order = command.request.prompt if isinstance(command, wire.Run) else "sweep"
@@ -45,6 +46,15 @@ class Engines(MockTransport):
 
     async def lines(self, command: wire.Run | wire.Sweep, order: str) -> AsyncIterator[bytes]:
         """In parts that are no lines."""
+        yield b"noise\n"
+        try:
+            async for part in self.parts(command, order):
+                yield part
+        finally:
+            if order == "closing":
+                raise ReadError(order)
+
+    async def parts(self, command: wire.Run | wire.Sweep, order: str) -> AsyncIterator[bytes]:
         for event in sweep(command) if isinstance(command, wire.Sweep) else run(command, order):
             line = wire.dump_event(event)
             yield line[:7]

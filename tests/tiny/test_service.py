@@ -260,7 +260,7 @@ def test_what_an_address_is_and_if_it_has_a_limit(
 NOISY = """
 import time
 print("Downloading shards: 100%")
-print('{"type": "ready", "versions": {}}', flush=True)
+print('{"type": "ready", "versions": {"torch": "%s"}}' % (10**5 * "1"), flush=True)
 time.sleep(3600)
 """
 
@@ -271,7 +271,7 @@ def test_noise_is_no_event_and_a_stuck_engine_that_reads_nothing_holds_up_nobody
     async def talk() -> None:
         child = Child((sys.executable, "-c", NOISY))
         await child.start()
-        assert await child.hear() == wire.EngineReady({})
+        assert await child.hear() == wire.EngineReady({"torch": 10**5 * "1"})
         for number in range(10):
             child.send(wire.Run(number, RunRequest("x" * 10**5)))
         child.kill()

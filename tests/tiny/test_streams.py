@@ -50,6 +50,7 @@ def serve(server: Engines) -> Iterator[Serve]:
     ("order", "asked", "rounds", "lost"),
     [
         ("rounds 3", 1, 3, ""),
+        ("closing", 1, 1, ""),
         ("once", 2, 1, ""),
         ("busy 4", 5, 1, ""),
         ("break", 2, 1, "died"),
@@ -57,22 +58,31 @@ def serve(server: Engines) -> Iterator[Serve]:
     ],
 )
 def test_a_stream_that_ends_is_tried_again_once_and_one_that_is_refused_as_often_as_needed(
-    serve: Serve, server: Engines, order: str, asked: int, rounds: int, lost: str
+    serve: Serve, server: Engines, caplog: pytest.LogCaptureFixture, order: str, asked: int, rounds: int, lost: str
 ) -> None:
     """Found: while engines started again behind a proxy, its second 503 failed a run within 20 ms."""
-    service = serve(ServiceLimits(deaths=10**6))
+    service = serve(ServiceLimits(deaths=1))  # no lost stream is one
     view = until_state(service, run(service, "ada", order), "failed" if lost else "done")
     assert (view.rounds, view.message) == (rounds, say(lost) if lost else ""), "what it found stays"
     assert lost or run_of(view).plain_text == "plain \u2028 text", "a text's line ends end no line"
     assert server.asked == [order] * asked
+    assert lost or caplog.text.count("The stream of job") == asked - 1
+    assert "no event: 'noise'" in caplog.text or order == "large"
     until(service, lambda: service._fleet.ready)
 
 
-def test_a_wrong_token_lets_nobody_in_and_the_log_says_so(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
-    service = serve(token="another")
+@pytest.mark.parametrize(
+    ("token", "greeting", "says"),
+    [("another", b"", "they refuse the token"), (TOKEN, b"<html>", "their answer is no event")],
+)
+def test_a_wrong_token_or_place_lets_nobody_in_and_the_log_says_so(
+    serve: Serve, server: Engines, caplog: pytest.LogCaptureFixture, token: str, greeting: bytes, says: str
+) -> None:
+    server.greeting = greeting
+    service = serve(token=token)
     view = until_state(service, run(service, "ada", "rounds 1"), "failed")
     assert view.message == say("keeps_dying")
-    assert "they refuse the token" in caplog.text
+    assert says in caplog.text
 
 
 def test_so_long_a_stream_may_be_silent() -> None:
