@@ -211,16 +211,12 @@ _LIST = re.compile(r"\[?([\d.]{1,20}%?(?:, [\d.]{1,20}%?){1,64})\]?")
 _PLACE = re.compile(r"^(position|acceptance at token) ?(\d{1,2})$")
 _PER_CENT = {"position": "position (%)"}  # as vLLM's benchmark writes them
 _PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
-_NEXT = re.compile(r", (?=[#\w][\w -]{0,40}: )")  # between two pairs of one line
 
 
 def rows_in(text: str, known: Set[str]) -> list[JsonObject]:
-    """Records that are no objects: lines of pairs “name: value”, and a line with several “name= value”.
-
-    Only known names count.
-    """
+    """Records that are no objects: lines “name: value”, and a line with several such pairs. Only known names count."""
     lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
-    every = [*_blocks([part for line in lines for part in _NEXT.split(line)], known)]
+    every = [*_blocks(lines, known), *(_pairs(line, known) for line in lines)]
     every += [pairs for line in lines if "=" in line and len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
     return [each for each in every if each][:MOST_ROWS]
 
@@ -248,3 +244,13 @@ def _blocks(lines: Sequence[str], known: Set[str]) -> Iterator[JsonObject]:
         if value is not None:
             found[kind] = [*found.get(kind, []), value] if place else value
     yield found
+
+
+def _pairs(line: str, known: Set[str]) -> JsonObject:
+    """“name: value, name: value” in one line."""
+    found = dict[str, Any]()
+    for before, _, written in (part.rpartition(":") for part in line.split(", ")):
+        name, value = _known_name(before.rpartition(":")[2], known), _VALUE.fullmatch(written.strip(" \t.,"))
+        if name and value:
+            found[name] = value[1]
+    return found if len(found) > 1 else {}

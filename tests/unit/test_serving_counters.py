@@ -265,6 +265,14 @@ def test_of_what_was_read_names_are_said_once_and_no_name_of_somebody_else() -> 
     assert read_counters(LOG + LOG).reading == read_counters(LOG).reading
     strange = read_counters('{"timings": {"draft_n": 9, "draft_n_accepted": 3, "<b>x</b>": 1}}')
     assert strange.reading == "Read: draft_n and draft_n_accepted."
+    calls = "#gen drafts = 130, #acc drafts = 100, #gen tokens = 500, #acc tokens = 300"
+    assert read_counters(f"statistics draft: {calls}").reading == "Read: 1 line about speculation."
+
+
+@pytest.mark.parametrize("before", ["", "bench: ", "#questions: 80, Throughput (token/s): 100.00, "])
+def test_a_line_of_pairs_may_begin_with_a_word_and_have_units(before: str) -> None:
+    line = f"{before}Accept length: 2.11, Mean TPOT (ms): 10.90, Total generated tokens: 21000"
+    assert read_counters(line).tokens_per_target_call == 2.11
 
 
 def test_positions_that_a_server_counts_are_used_also_where_the_limits_of_its_answers_cut_rounds() -> None:

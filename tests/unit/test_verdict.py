@@ -25,6 +25,7 @@ from specviz.core.verdict import (
     explain_no_verdict,
     is_busy,
     mark_disturbed,
+    quiet,
     result_of,
     summary,
     verdict_of_ratios,
@@ -324,6 +325,12 @@ def test_the_costs_of_a_disturbed_calibration_are_in_no_result(slower: float, co
 
 DOUBTED = {(0.1, 0.8): False, (0.1, 0.9): True, (0.35, 0.25): True, (0.15, 0.35): False}
 SPREAD = (0.97, 1.01, 0.99, 1.03, 1.0, 0.5, 1.02, 0.98, 2.0)  # of nine repeats, of which two were disturbed
+
+
+def test_costs_with_a_far_slower_step_are_those_of_another_machine() -> None:
+    own = known(metrics.costs(FAST))
+    assert quiet(FAST, replace(own, step_seconds=2.5 * own.step_seconds)) is None
+    assert quiet(FAST, costs := replace(own, step_seconds=1.5 * own.step_seconds)) is costs
 
 
 @pytest.mark.parametrize(("cost_ratio", "check"), DOUBTED)

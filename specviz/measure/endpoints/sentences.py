@@ -69,9 +69,9 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
     """What was found beside the speedups at each load, which a table may have: kinds of text, texts, acceptance."""
     result, same, accepted = found.result, found.sameness, found.acceptance
     for load, _ in found.measured[:1]:
-        gains = {first_words(name, LONGEST_NAME): gain for name, gain in found.gains_by_kind(load).items()}
+        gains = found.gains_by_kind(load)
         if len(gains) > 1:
-            each = [say("kind", name=name, gain=gain.shown) for name, gain in gains.items()]
+            each = [say("kind", name=first_words(name, LONGEST_NAME), gain=gain.shown) for name, gain in gains.items()]
             yield say("by_kind", load=load.in_words, each=join_choices(each, "and"))
     if result.without and not result.settings.greedy:
         yield say("draws", temperature=result.settings.temperature)

@@ -118,7 +118,9 @@ class RaceState:
         if self.started is None or self.slot.busy or not self.slot.ended:
             return ""
         shown = SAYS["some_shown" if self.so_far else "none_shown"]
-        return f"{self.slot.ended} {shown.format(done=len(self.so_far), total=len(self.started.prompts))}"
+        state = self.slot.view.state
+        why = self.slot.ended if state == "failed" else SAYS[state]
+        return f"{why} {shown.format(done=len(self.so_far), total=len(self.started.prompts))}"
 
     def shown(self) -> dict[str, list[Comparison]]:
         return ({self.own_id: self.laps} if self.laps else {}) | {RECORDED_ID: recorded_race()}
@@ -200,7 +202,8 @@ def show_race(racing: RaceState) -> None:
         _show_measuring(racing)
         return
     failed = racing.slot.view.state == "failed"
-    notices([racing.ended, beside_line(racing.slot.view.beside)], "error" if failed else "info")
+    notices([racing.ended], "error" if failed else "info")
+    notices([beside_line(racing.slot.view.beside)], "info")
     races = racing.shown()
     machine = races[RECORDED_ID][0].speculative.recorded_on.machine
     where = {racing.own_id: SAYS["measured_here"], RECORDED_ID: SAYS["recorded_on"].format(machine=machine)}
