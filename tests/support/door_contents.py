@@ -62,10 +62,16 @@ def sweep(rows: int) -> bytes:
 
 def bench(megabytes: int) -> bytes:
     """A bench file of nearly so many megabytes."""
-    short = make_bench({1: 1.5})
+    loads, short = range(1, 21), make_bench({1: 1.5})
     count = megabytes * MEGA * 9 // 10 // len(dump_result(short).encode())
-    loads = [replace(answer, concurrency=load) for load in range(1, count + 1) for answer in short.answers]
-    return dump_result(replace(short, answers=loads)).encode()
+    blocks = len({answer.block for answer in short.answers})
+    answers = [
+        replace(answer, concurrency=loads[at % len(loads)], block=answer.block + blocks * at)
+        for at in range(count)
+        for answer in short.answers
+    ]
+    settings = replace(short.settings, concurrency=[*loads])
+    return dump_result(replace(short, settings=settings, answers=answers)).encode()
 
 
 def tool_file(megabytes: int) -> bytes:
