@@ -59,7 +59,7 @@ LONG_WORK = {
     "same_quality": "same_quality_draw",
     "be_the_draft": "be_the_draft_skip",
 }
-GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-bom.csv", "prompts.txt": "prompts-bom.txt"}
+GOOD = {"run.json": "trace-bom.json", "sweep.csv": "sweep-formula.csv", "prompts.txt": "prompts-bom.txt"}
 MOST_MB = 1_000  # of the app server, resident
 MEMORY_EVERY = 5.0  # seconds between two looks
 STEADY = 60.0  # seconds without a fall: all that was left is forgotten
