@@ -271,7 +271,7 @@ def test_a_look_finds_more_when_another_prompt_is_finished_and_an_early_end_show
     service.tell(replace(WARMING, job=2), JobItem(2, "race", lap()))
     page.slot.cancel()
     page.refresh()
-    assert (page.ended, page.laps) == (f"Cancelled. What was found stays. {shown}", [lap()])
+    assert (page.ended, page.laps) == (f"Cancelled. {shown}", [lap()])
 
 
 UNEVEN = (0.2, 0.6, 0.2, 0.1, 0.2)
