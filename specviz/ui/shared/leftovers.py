@@ -46,7 +46,7 @@ def tidy(visited: bool) -> bool:
     try:
         classes().forget_old()
         known = engine().visitors  # first: who comes meanwhile is in both
-        here = forget_expired(manager) if manager else set()
+        here = forget_expired(manager) if manager else known
         engine().forget(known - here)
     except Exception:  # else nobody would be forgotten any more
         _log.exception("A session whose time is over cannot be ended.")
