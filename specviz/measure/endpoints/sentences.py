@@ -141,23 +141,21 @@ def _rate(rate: float | None) -> str:
 
 
 def loads_in_words(found: BenchFindings) -> Iterator[str]:
-    """Why a load has no interval, if one has none; of several loads, from which one on it no longer pays."""
+    """Of several loads, from which one on it no longer pays; why a load has no interval, if one has none."""
     loads, settings = [*found.words], found.result.settings
     helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
-    if any(speedup.interval is None for _, speedup in found.measured):
-        yield say("too_few", fewest=FEWEST_RATIOS)
-    if len(loads) < 2:
-        return
-    if helps == loads:
+    if len(loads) > 1 and helps == loads:
         yield say("pays_everywhere", most=name_loads(settings, loads[-1]))
     elif helps and hurts and [*helps, *hurts] == loads:
         yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
-    else:
+    elif len(loads) > 1:
         at = defaultdict[str, list[float]](list)
         for load, speedup in found.measured:
             at[speedup.judged.said].append(load.load)
         each = [say("word_at", word=word, loads=name_loads(settings, *its)) for word, its in at.items()]
         yield say("by_load", each=join_choices(each, "and"))
+    if any(speedup.interval is None for _, speedup in found.measured):
+        yield say("too_few", fewest=FEWEST_RATIOS)
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:
