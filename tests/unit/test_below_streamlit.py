@@ -438,3 +438,9 @@ def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.Mo
     client.write_forward_msg(b"1")
     assert client._closed.is_set()
     assert client._send_queue.empty()
+
+
+def test_outside_of_a_script_there_is_no_visitor_and_the_log_stays_empty(caplog: pytest.LogCaptureFixture) -> None:
+    """Found: each page that was asked for put a warning of Streamlit's into the operator's log."""
+    assert below.session_id() == ""
+    assert caplog.text == ""

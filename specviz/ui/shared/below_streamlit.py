@@ -57,7 +57,7 @@ def instead(owner: Any, name: str) -> Callable[[Function], None]:
 
 def session_id() -> str:
     """Of the visitor whose script runs; empty where none does."""
-    context = get_script_run_ctx()
+    context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""
 
 
