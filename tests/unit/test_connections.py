@@ -117,16 +117,19 @@ def serving(app: Any) -> Config:
 
 def test_what_is_asked_for_goes_through_one_middleware_also_on_a_connection_from_before() -> None:
     config, asked = serving(answer), list[object]()
-    connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]
 
     def around(app: ASGIApp) -> ASGIApp:
         asked.append(app)
         return answer
 
-    below.answer_through(around)
-    for connection in connections:
-        connection.data_received(HEAD)
-    assert [each.app for each in connections] == [answer, answer]
+    async def apps() -> list[object]:
+        connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]
+        below.answer_through(around)
+        for connection in connections:
+            connection.data_received(HEAD)
+        return [each.app for each in connections]
+
+    assert asyncio.run(apps()) == [answer, answer]
     assert asked == [config.loaded_app]
 
 
