@@ -22,11 +22,11 @@ ROW = a_row(top_k=5, top_p=0.9, repetition=0.25, node="a node", preset='=1, "two
 WRITTEN = dump_frame(frame_of([ROW]))
 
 
-def one(**cells: object) -> str:
+def one(separator: str = ",", **cells: object) -> str:
     """A file of one row: a plain one, with these cells in the place of its own."""
     values = {name: "" if value is None else str(value) for name, value in asdict(a_row()).items()}
     values |= {name: str(cell) for name, cell in cells.items()}
-    return f"{','.join(values)}\n{','.join(values.values())}\n"
+    return f"{separator.join(values)}\n{separator.join(values.values())}\n"
 
 
 REFUSED: dict[str, str | bytes] = {  # also: tests/hostile
@@ -68,11 +68,16 @@ def test_a_table_has_as_much_as_it_may_and_not_more(limits: table.TableLimits, s
     assert refusal(lambda: parse_rows(dump_frame(frame_of(rows)), "sweep.csv", limits)) == snapshot
 
 
-def test_any_ends_of_lines_are_read_and_a_row_is_added_to_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("missing", ["", "NA", "NaN", "nan", "None"])
+def test_a_spreadsheets_file_is_read_as_the_own_one(separator: str, missing: str, tmp_path: Path) -> None:
     row = a_row(top_k=None, identical=None)
-    content = one(top_k="", identical="")
-    for saved in (content, content.replace("\n", "\r\n") + "\r\n\r\n"):
-        assert parse_rows(saved, "sweep.csv") == [row]
+    content = one(separator, top_k=missing, identical=missing, speedup="1.6" if separator == "," else "1,6")
+    assert parse_rows(content, "sweep.csv") == [row]
+    numbered = content.replace("\n", f"\n0{separator}", 1)
+    for header in ("", "Unnamed: 0", "index"):
+        assert parse_rows(f"{header}{separator}{numbered}", "sweep.csv") == [row]
+    assert parse_rows(content.replace("\n", "\r\n") + "\r\n\r\n", "sweep.csv") == [row]
     path = tmp_path / "sweep.csv"
     path.write_text(content, newline="")
     SweepFile(path).add(ROW)
@@ -153,11 +158,10 @@ def test_two_texts_of_one_name_are_shown_apart() -> None:
 
 def test_a_row_has_the_sums_of_its_rounds() -> None:
     trace = fake_trace()
-    found = table.counted(trace)
-    for name in ("accepted", "rejected", "discarded", "draft_seconds", "verify_seconds", "overhead_seconds"):
-        assert found[name] == pytest.approx(sum(getattr(round, name) for round in trace.rounds))
-    assert found["drafted"] == sum(len(round.drafted) for round in trace.rounds)
-    assert found["rounds"] == len(trace.rounds)
+    rounds, found = trace.rounds_frame(), table.counted(trace)
+    names = ["drafted", "accepted", "rejected", "discarded", "draft_seconds", "verify_seconds", "overhead_seconds"]
+    assert [found[name] for name in names] == pytest.approx(rounds[names].sum().to_list())
+    assert found["rounds"] == len(rounds)
 
 
 FORMULAS = ["=1", "+1", "-1", "@x", "\t=1", "\r1", "  =1", "＝1", "＋1", "－1", "＠x", "'=1", "''=1", "'\tx"]

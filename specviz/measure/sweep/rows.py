@@ -159,6 +159,9 @@ def _dtype(column: str) -> str:
 
 TYPES = {column: _dtype(column) for column in COLUMNS}
 OPTIONAL = [column for column in COLUMNS if NoneType in get_args(HINTS[column])]
+ABSENT = ("NA", "NaN", "nan", "None")  # how pandas and R write that there is no value, if they are told to
+ROW_NUMBERS = ("", "Unnamed: 0", "index")  # what pandas calls them
+SEPARATORS = ",;\t"  # a spreadsheet writes that of its language
 
 
 class TableLimits(NamedTuple):
@@ -212,14 +215,15 @@ def read_frame(content: bytes, name: str) -> "pd.DataFrame":
 
 def parse_rows(content: str, name: str, most: TableLimits = FILE) -> list[SweepRow]:
     """The rows of a CSV, checked one after the other; an InputError names the first problem in the file `name`."""
-    columns = _header(content, name)
+    columns, separator = _header(content, name)
     rows: list[SweepRow] = []
     workloads: set[str] = set()
     series: set[object] = set()
-    for number, cells in enumerate(_lines(content, name), start=1):
+    for number, cells in enumerate(_lines(content, name, separator), start=1):
         if len(cells) != len(columns):
             raise InputError(say_file("other_values", name=name))
-        values = {column: _value(column, cell) for column, cell in zip(columns, cells, strict=True)}
+        named = zip(columns, cells, strict=True)
+        values = {column: _value(column, cell, separator) for column, cell in named if column}
         try:
             row = _ONE_ROW.validate_python([values])[0]
             problem = _problem(row)
@@ -251,7 +255,7 @@ def _problem(row: SweepRow) -> tuple[object, str] | None:
     return None
 
 
-def _lines(content: str, name: str) -> Iterator[list[str]]:
+def _lines(content: str, name: str, separator: str) -> Iterator[list[str]]:
     """The cells of each row below the header. A row that is too long, which may hold a million cells, ends them."""
     text, left = io.StringIO(content, newline=""), MAX_ROW  # characters that the row being read may still have
 
@@ -263,7 +267,7 @@ def _lines(content: str, name: str) -> Iterator[list[str]]:
                 raise InputError(say_file("long_row", name=name, most=MAX_ROW))
             yield line
 
-    reader = csv.reader(short_lines(), strict=True)
+    reader = csv.reader(short_lines(), delimiter=separator, strict=True)
     try:
         next(reader)
         left = MAX_ROW
@@ -275,25 +279,34 @@ def _lines(content: str, name: str) -> Iterator[list[str]]:
         raise InputError(say_file("no_table", name=name, error=error)) from None
 
 
-def _value(column: str, cell: str) -> str | None:
-    """What a cell says; None: it is empty."""
+def _value(column: str, cell: str, separator: str) -> str | None:
+    """What a cell says; None: it is empty. Where no commas separate cells, one may stand in a number."""
+    if column in OPTIONAL and cell in ABSENT:
+        return None
+    if TYPES[column] == "float64" and separator != ",":
+        cell = cell.replace(",", ".")
     return unmarked(cell) or (None if column in OPTIONAL else "")
 
 
-def _header(content: str, name: str) -> tuple[str, ...]:
-    """The columns. Refuses what is no sweep. Files of before have the columns of their time, in any order."""
+def _header(content: str, name: str) -> tuple[tuple[str, ...], str]:
+    """The columns, "" for numbers of rows as pandas writes them, and the separator: as another program saved it again.
+
+    Refuses what is no sweep. Files of before have the columns of their time, in any order.
+    """
     first = content.removeprefix("\ufeff")[:MAX_ROW].split("\n", 1)[0]
+    separator = max(SEPARATORS, key=first.count)
     try:
-        columns = tuple(next(csv.reader([first])))
+        cells = next(csv.reader([first], delimiter=separator))
     except csv.Error as error:  # lines that end as on an old Mac
         raise InputError(say_file("no_table", name=name, error=error)) from None
+    columns = tuple("" if cell in ROW_NUMBERS and not place else cell for place, cell in enumerate(cells))
     if missing := [column for column in NEEDED if column not in columns]:
         raise InputError(say_file("other_version", name=name, column=missing[0]))
-    for column in columns:
+    for column in filter(None, columns):
         if column not in COLUMNS or columns.count(column) > 1:
             shown, twice = repr(column[:40]), column in COLUMNS
             raise InputError(say_file("column_twice" if twice else "unknown_column", name=name, column=shown))
-    return columns
+    return columns, separator
 
 
 class SweepFile:
@@ -313,7 +326,7 @@ class SweepFile:
             # A sweep that was killed leaves half a row at the end.
             content = content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))
             self.rows = parse_rows(content, str(path))
-            upgraded = content if known == COLUMNS else dump_frame(frame_of(self.rows))
+            upgraded = content if known == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
             path.write_text(upgraded, encoding="utf-8", newline="")
         except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
