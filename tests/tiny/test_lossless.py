@@ -101,7 +101,7 @@ def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter
 LOSSY: list[RuleName] = ["no-residual", "wrong-block", "typical", "ensemble", "lenient", "top-k"]
 
 
-@pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:2]))
+@pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:1]))
 def test_a_lossy_rule_is_seen(name: RuleName) -> None:
     rule = partial(rule_of_proof, name, settings_of())
     assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(), runs=RUNS, rule=rule) < CERTAIN
