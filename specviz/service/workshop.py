@@ -125,6 +125,10 @@ def run_in_thread(job: int, work: Callable[[], Value]) -> wire.StepsTo[Value]:
     return done.result()
 
 
+class _NobodyAsksError(Exception):
+    """No job wants a download any more."""
+
+
 class _Download:
     """One that is at work. Jobs that want the same model share it."""
 
@@ -136,11 +140,15 @@ class _Download:
 
     def _run(self) -> bool:
         """Whether it came to its end."""
-        for progress in download(self._name):
-            self.progress = progress
-            if monotonic() - self.asked_at > PATIENCE_SECONDS:
-                return False
-        return True
+        with suppress(_NobodyAsksError):
+            download(self._name, self._note)
+            return True
+        return False
+
+    def _note(self, progress: downloads.Progress) -> None:
+        self.progress = progress
+        if monotonic() - self.asked_at > PATIENCE_SECONDS:
+            raise _NobodyAsksError
 
 
 class Workshop:
@@ -164,7 +172,6 @@ class Workshop:
             self.models.check(sizes)
             for name in missing:
                 yield from self._download(job, name)
-            downloads.release(keep=[*names, *self.models.names, *self._downloads])
         models: list[LoadedModel] = []
         for name in names:
             if not self.models.holds(name):
