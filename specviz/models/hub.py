@@ -9,7 +9,7 @@ Each error of the client becomes one sentence.
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -71,8 +71,7 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
             raise InputError(say("hub_unclear", name=name))
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
-            if gguf := next((file for file in files if file.endswith(".gguf")), None):
-                check_no_file(name, gguf)
+            check_no_gguf(files)
             raise InputError(say("no_config", name=name))
         if SINGLE not in files and INDEX not in files:
             raise InputError(say("no_safetensors", name=name))
@@ -171,19 +170,17 @@ class _Bar:
         """There is nothing to close."""
 
 
-def check_no_file(name: str, file: str) -> None:
-    """Refuse the name of a file of weights, and a model that has only GGUF files: those load by their path."""
-    if file.lower().endswith(".gguf"):
-        raise InputError(say("no_gguf_here", name=name if file.startswith(name) else file[:100]))
-    if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
-        raise InputError(say("is_file", name=name))
+def check_no_gguf(names: Iterable[str]) -> None:
+    """Refuse GGUF files: those load by their path."""
+    if found := next((name for name in names if name.lower().endswith(".gguf")), None):
+        raise InputError(say("no_gguf_here", name=found[:100]))
 
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
     if name == SMOLLM2:
         raise InputError(say("not_yet_here", name=name))
-    check_no_file(name[:100], name)
+    check_no_gguf([name])
     with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):

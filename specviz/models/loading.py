@@ -23,7 +23,6 @@ from specviz.models.catalogue import (
     HUB_MODELS,
     MODELS_FOLDER,
     ModelEntry,
-    bundled_models,
     bundled_names,
     count_parameters,
     find_folder,
@@ -77,9 +76,8 @@ def inspect_model(name: str) -> tuple[ModelEntry, Tokens]:
 
     Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
     """
-    for model in bundled_models():
-        if model.name == name:
-            return model, read_tokens(name)
+    if name in bundled_names():
+        return known_models()[name], read_tokens(name)
     if file := find_gguf(name):
         return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds

