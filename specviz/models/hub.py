@@ -75,11 +75,8 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
             raise InputError(say("no_config", name=name))
         if SINGLE not in files and INDEX not in files:
             raise InputError(say("no_safetensors", name=name))
-        small = [
-            file
-            for file in filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
-            if (files[file].size or 0) <= SMALL_BYTES and not (file == INDEX and SINGLE in files)
-        ]
+        named = filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
+        small = [file for file in named if (files[file].size or 0) <= SMALL_BYTES]
         total = sum(files[file].size or 0 for file in small)
         if len(small) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
             size, most_size = show_size(total), show_size(MOST_SMALL_BYTES)

@@ -230,10 +230,8 @@ def choose_dtype(name: str) -> DtypeChoice:
 
     If float32 does not fit into memory, nothing is measured.
     """
-    known = known_models().get(name)
-    needed = needed_bytes((known or inspect_model(name)[0]).parameters, "float32")
     try:
-        check_memory([(name, needed)])
+        check_memory([(name, needed_bytes(inspect_model(name)[0].parameters, "float32"))])
     except InputError:
         return DtypeChoice(name, "bfloat16", {})
     return measure_dtypes(name, CHOSEN_BY)
