@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from time import time
 
 from huggingface_hub import constants
@@ -79,9 +80,10 @@ def check_room(name: str, size: int) -> list[Path]:
     limit, own = limit_bytes(), _model(name)
     if size > limit:
         raise InputError(say("larger_than_store", name=name, size=show_size(size), most=show_size(limit)))
-    stored = {model: _bytes(model) for model in folder().glob("models--*")}
-    used = {model: _last_use(model) for model in stored if model != own}
-    unused = sorted((model for model in used if time() - used[model] > IN_USE_SECONDS), key=used.__getitem__)
+    looked = {model: _look_at(model) for model in folder().glob("models--*")}
+    stored = {model: size for model, (size, _) in looked.items()}
+    unused = [model for model, (_, used) in looked.items() if model != own and time() - used > IN_USE_SECONDS]
+    unused.sort(key=lambda model: looked[model][1])
     missing = size - stored.get(own, 0)
     check_free(name, missing, folder(), sum(stored[model] for model in unused))
     too_much = max(sum(stored.values()) + missing - limit, missing + RESERVE_BYTES - _free(folder()))
@@ -129,17 +131,15 @@ def _model(name: str) -> Path:
     return folder() / f"models--{name.replace('/', '--')}"
 
 
-def _last_use(model: Path) -> float:
-    """When it was needed, or grew: a download takes as long as it takes."""
-    return max(file.stat().st_mtime for file in [model, *_files(model)])
-
-
-def _bytes(model: Path) -> int:
-    return sum(file.stat().st_size for file in _files(model))
-
-
-def _files(model: Path) -> list[Path]:
-    return [file for file in model.rglob("*") if file.is_file() and not file.is_symlink()]
+def _look_at(model: Path) -> tuple[int, float]:
+    """Its bytes, and when it was last used or grew; a file that another process moves meanwhile is passed over."""
+    found = []
+    for place, _, names in os.walk(model):
+        for each in (place, *(f"{place}/{name}" for name in names)):
+            with suppress(OSError):
+                found.append(os.lstat(each))
+    last_use = max((each.st_mtime for each in found), default=0.0)
+    return sum(each.st_size for each in found if S_ISREG(each.st_mode)), last_use
 
 
 def _free(place: Path) -> int:

@@ -251,7 +251,7 @@ def test_a_reserve_stays_free_and_all_downloads_have_a_limit(hub: HubServer, mon
     with monkeypatch.context() as patch:
         patch.setattr(downloads, "limit_bytes", lambda: SIZE - 1)
         assert "set SPECVIZ_CACHE_GB higher" in refusal(lambda: fetch(NAME, print))
-    disk_with(downloads.RESERVE_BYTES + SIZE - downloads._bytes(downloads._model(NAME)) - 1, monkeypatch)
+    disk_with(downloads.RESERVE_BYTES + SIZE - downloads._look_at(downloads._model(NAME))[0] - 1, monkeypatch)
     sentence = refusal(lambda: fetch(NAME, print))
     assert sentence.startswith(f"The disk is too full for {NAME}: ")
     assert "reserve of 2.0 GB" in sentence
@@ -263,7 +263,7 @@ def test_a_reserve_stays_free_and_all_downloads_have_a_limit(hub: HubServer, mon
 
 def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     fetch(NAME, print)
-    one, now = downloads._bytes(downloads._model(NAME)), [time()]
+    one, now = downloads._look_at(downloads._model(NAME))[0], [time()]
     monkeypatch.setattr(downloads, "limit_bytes", lambda: int(1.5 * one))
     monkeypatch.setattr(downloads, "time", lambda: now[0])
     expected = f"There is no room for {OTHER} beside the models that are in use: try again later."
@@ -279,7 +279,7 @@ def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, m
         os.utime(downloads._model(name), (used, used))
     fetch(THIRD, print)
     assert [bool(find_cached(name)) for name in (NAME, OTHER, THIRD)] == [False, True, True]
-    assert downloads._bytes(downloads.folder()) <= 2.5 * one
+    assert downloads._look_at(downloads.folder())[0] <= 2.5 * one
 
 
 def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
