@@ -6,7 +6,7 @@ They yield `EngineAlive` where the job waits for a download or the Hub, so that 
 
 import gc
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
@@ -125,10 +125,6 @@ def run_in_thread(job: int, work: Callable[[], Value]) -> wire.StepsTo[Value]:
     return done.result()
 
 
-class _NobodyAsksError(Exception):
-    """No job wants a download any more."""
-
-
 class _Download:
     """One that is at work. Jobs that want the same model share it."""
 
@@ -140,7 +136,7 @@ class _Download:
 
     def _run(self) -> bool:
         """Whether it came to its end."""
-        with suppress(_NobodyAsksError):
+        with suppress(CancelledError):
             download(self._name, self._note)
             return True
         return False
@@ -148,7 +144,7 @@ class _Download:
     def _note(self, progress: downloads.Progress) -> None:
         self.progress = progress
         if monotonic() - self.asked_at > PATIENCE_SECONDS:
-            raise _NobodyAsksError
+            raise CancelledError
 
 
 class Workshop:
