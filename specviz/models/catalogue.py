@@ -49,9 +49,12 @@ class ModelEntry:
 
     name: str  # bundled name or Hub id
     parameters: int  # tied embeddings counted once; of a head its own: the output embedding is the target's
+    source: str  # where these numbers come from
     layers: int = 0
     context: int = 0  # most tokens it can read, prompt and output together
+    vocabulary: int = 0  # rows of its embedding, padding included
     commit: str | None = None  # on the Hub: the only version that is downloaded, whatever is published later
+    width: int | None = None  # numbers in a hidden state, of a bundled model
     kind: str = "model"  # of drafter, as in traces
     target: str = ""  # of a head: the only model that it can draft for
     longest: int | None = None  # of a head: most tokens that it drafts in a round; None: any number
@@ -66,8 +69,11 @@ def bundled() -> tuple[ModelEntry, ...]:
         entry = ModelEntry(
             name=file.parent.name,
             parameters=count_parameters(file.with_name("model.safetensors")),
+            source="its files",
             layers=config.get("num_hidden_layers", 0),
             context=config.get("max_position_embeddings", 0),
+            vocabulary=config.get("vocab_size", 0),
+            width=config.get("hidden_size"),
             kind=config.get("kind", "model"),
             target=config.get("target", ""),
             longest=config.get("depths"),

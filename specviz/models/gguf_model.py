@@ -347,7 +347,7 @@ def inspect_gguf(name: str, path: Path) -> tuple[ModelEntry, LightTokens]:
     file = read_gguf(path)
     config = configuration(file)
     parameters = sum(prod(stored.shape) for tensor, stored in file.tensors.items() if tensor != FACTORS)
-    return ModelEntry(name, parameters, context=config["max_position_embeddings"]), read_tokens(file)
+    return ModelEntry(name, parameters, "its file", context=config["max_position_embeddings"]), read_tokens(file)
 
 
 def load_gguf(name: str, path: Path, dtype: str) -> LoadedModel:

@@ -84,7 +84,7 @@ def inspect_configuration(name: str) -> tuple[ModelEntry, PreTrainedTokenizerBas
         if stored:
             _check_weights(name, stored, made)
         tokenizer = _read_tokenizer(name, folder)
-    return ModelEntry(name, made.num_parameters(), context=_context(config)), tokenizer
+    return ModelEntry(name, made.num_parameters(), "its files", context=_context(config)), tokenizer
 
 
 def _context(config: PreTrainedConfig) -> int:

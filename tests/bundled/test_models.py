@@ -37,7 +37,8 @@ def test_a_bundled_model_is_what_its_files_say_and_needs_no_network(name: str, m
     config, folder = loaded.model.config, MODELS_FOLDER / name
     assert described.parameters == loaded.model.num_parameters() == loaded.info.parameters
     assert described.parameters == count_parameters(folder / "model.safetensors")
-    assert (described.layers, described.context) == (config.num_hidden_layers, loaded.context)
+    found = (config.num_hidden_layers, config.hidden_size, loaded.context)
+    assert (described.layers, described.width, described.context) == found
     assert loaded.info.weights_hash == hash_of(folder)
 
 

@@ -221,7 +221,7 @@ def test_the_engine_never_sends_the_operators_token(hub: HubServer, tmp_path: Pa
 
 
 def catalogued(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
-    model = ModelEntry(NAME, 1_000, 2, 64, commit)
+    model = ModelEntry(NAME, 1_000, "the test", 2, 64, 7, commit)
     monkeypatch.setattr(hub_module, "known_models", lambda: {NAME: model})
 
 
