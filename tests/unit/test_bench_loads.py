@@ -85,7 +85,7 @@ def test_a_file_whose_loads_are_of_two_kinds_or_not_those_of_its_settings_is_ref
     result = by_rate(make_bench({2: 1.5}))
     mixed = replace(result, answers=[replace(result.answers[0], rate=None), *result.answers[1:]])
     other = replace(result, answers=[replace(result.answers[0], rate=2.5), *result.answers[1:]])
-    spans = replace(result, spans=[Span("with", 0, "", None, 0)])
+    spans = replace(result, spans=[Span("with", 0, None, 0)])
     for wrong, where in ((mixed, "answers"), (other, "answers"), (spans, "spans")):
         with pytest.raises(InputError, match=rf"{where}\.0 has not the kind of load"):
             read_result(dump_result(wrong).encode())

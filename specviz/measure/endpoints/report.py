@@ -115,7 +115,6 @@ def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
                 "speedup_low": low,
                 "speedup_high": high,
                 "first_ratio": pairs.first_ratio if pairs else None,
-                "latency_ratio": pairs.latency_ratio if pairs else None,
                 **{f"token_seconds_{side}": pairs.token_seconds(side) if pairs else alone[side] for side in SIDES},
                 **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
                 **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},

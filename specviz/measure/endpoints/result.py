@@ -135,7 +135,6 @@ class Span:
 
     side: Side
     concurrency: Concurrency
-    workload: BenchName  # of the answers' prompts; empty: of several kinds
     written: BenchCount | None  # tokens that the server wrote meanwhile, for us and for others
     ours: BenchCount  # tokens of our answers, those that failed too
     accepted: Accepted | None = None  # None: it counts no speculation

@@ -33,7 +33,7 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
         for load, gain in found.measured:
             if gain.interval:
                 least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load.in_words
-                each.append(say("least_at", least=least, load=at, said=gain.said))
+                each.append(say("least_at", least=least, load=at, said=gain.shown))
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
         return [*bench_warnings(found), asked_in_words(result), told]
     said = [

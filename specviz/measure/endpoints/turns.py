@@ -205,7 +205,6 @@ class BenchInTurns:
         self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages
     ) -> Iterator[Span]:
         """What each server counted meanwhile: the one that was asked, and the one that should have rested."""
-        kinds = {self.result.prompts[answer.prompt].workload for answer in answers}
         for side in self.endpoints:
             first, last = before[side], after[side]
             if first is None or last is None:
@@ -216,7 +215,6 @@ class BenchInTurns:
                 self._note(f"{side}, block {block.number}: {error}")
                 continue
             ours = sum(answer.tokens or 0 for answer in answers) if side == asked else 0
-            kind = kinds.copy().pop() if len(kinds) == 1 else ""
             wrote = None if written is None else round(written)
             accepted = Accepted.from_counts(counts)
-            yield Span(side, block.concurrency, kind, wrote, ours, accepted, block.number, side == asked, block.rate)
+            yield Span(side, block.concurrency, wrote, ours, accepted, block.number, side == asked, block.rate)
