@@ -22,12 +22,12 @@ from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
 from specviz.core.errors import InputError, UnmetError
 from specviz.core.files import content_of, write_whole
 from specviz.measure.endpoints import result as bench_file
-from specviz.measure.endpoints.findings import BenchFindings
+from specviz.measure.endpoints.findings import BenchFindings, broken_setup
 from specviz.measure.endpoints.importers import import_files
 from specviz.measure.endpoints.pairs import Within
 from specviz.measure.endpoints.report import Cell, compare_servers, dump_csv, dump_report, lowest, table
 from specviz.measure.endpoints.result import BenchResult, Side
-from specviz.measure.endpoints.sentences import broken_setup, conclusion
+from specviz.measure.endpoints.sentences import conclusion
 from specviz.measure.paired import show_rest
 from specviz.measure.sweep.plan import SweepPrompt
 

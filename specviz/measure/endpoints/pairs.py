@@ -223,6 +223,10 @@ class Served(NamedTuple):
     tokens: int
     seconds: float
 
+    @property
+    def rate(self) -> float:
+        return self.tokens / self.seconds
+
 
 def serve_blocks(answers: Iterable[Answer]) -> list[dict[Side, Served]]:
     """What each side wrote in each block. A side is left out where a request failed or says no count of tokens."""

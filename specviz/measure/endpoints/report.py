@@ -15,7 +15,7 @@ from specviz.measure.endpoints.acceptance import Tally, count_answer, reasoning_
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, name_loads
 from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion
+from specviz.measure.endpoints.sentences import conclusion
 
 say = Sentences("bench")
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
@@ -42,7 +42,6 @@ def results(result: BenchResult, within: Within | None = None) -> list[dict[str,
 def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | None) -> dict[str, Any]:
     result, gain, tally = found.result, load.speedup, load.tally
     low, high = (gain.interval if gain else None) or (None, None)
-    trusted = not load.doubts and not broken_setup(result)
     answers = [answer for its in load.answers.values() for answer in its]
     same = find_sameness(replace(result, answers=answers))
     return {
@@ -50,8 +49,8 @@ def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | No
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(found.words.get(load.load, "") if trusted else "", "cannot be told"),
-        "trusted": trusted,
+        "verdict": WORDS.get(found.words.get(load.load, ""), "cannot be told"),
+        "trusted": load.trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
         "identical": same.identical if same else None,

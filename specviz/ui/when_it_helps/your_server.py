@@ -96,8 +96,6 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     _loads_table(found)
     for sentence in sentences.details_in_words(found):
         st.markdown(f"- {plain(sentence)}")
-    if step := sentences.measure_next(found):
-        st.markdown(f"- :material/arrow_forward: {plain(step)}")
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
@@ -122,7 +120,7 @@ def _headline(found: BenchFindings) -> None:
         st.markdown(plain(sentences.no_speedup_in_words(found)))
         return
     first, speedup = found.measured[0]
-    if first.doubts or sentences.broken_setup(found.result):
+    if not first.trusted:
         st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=speedup.value)}**]")
         return
     judged, load = speedup.judged, first.in_words
@@ -131,8 +129,6 @@ def _headline(found: BenchFindings) -> None:
         low, high = speedup.interval
         said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
     st.markdown(f"{marked(judged, said)} {plain(' '.join(sentences.loads_in_words(found)))}")
-    for loss in sentences.losses_in_words(found):
-        st.markdown(f":material/warning: {plain(loss)}")
 
 
 def _charts(found: BenchFindings, name: str) -> None:
