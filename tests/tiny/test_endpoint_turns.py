@@ -179,7 +179,8 @@ def test_a_failed_request_keeps_its_problem_and_the_same_command_asks_again() ->
     found = measure(FakeServer(answer=failing(4)), FakeServer(), settings())
     [failed] = [answer for answer in found.answers if answer.problem]
     assert failed.problem == "it answered 503 Service Unavailable: “no memory”."
-    assert (failed.prompt, failed.tokens, len(found.answers)) == (plan(len(PROMPTS), settings(), SIDES)[1].jobs[0][0], None, 6)
+    second = plan(len(PROMPTS), settings(), SIDES)[1]
+    assert (failed.block, failed.tokens, len(found.answers)) == (second.number, None, 6)
     again = measure(FakeServer(), FakeServer(), settings(), read_result(dump_result(found).encode()))
     assert not any(answer.problem for answer in again.answers)
     assert len(again.answers) == 6
