@@ -1,6 +1,6 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -36,22 +36,16 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
         return [*bench_warnings(found), asked, told]
     goodput = [_goodput(found, within)] if within else []
-    return [*bench_warnings(found), asked, *_speeds(found), *goodput, *details_in_words(found)]
+    return [*bench_warnings(found), asked, *speeds_in_words(found), *goodput, *details_in_words(found)]
 
 
 def asked_in_words(result: BenchResult) -> str:
-    settings, server = result.settings, name_server(result.with_)
+    server = name_server(result.with_)
     plain = name_server(result.without) if result.without else server
     if plain != server:
         server = say("two_servers", ours=server, plain=plain)
-    return say(
-        "asked",
-        server=first_words(server, 2 * LONGEST_NAME),
-        prompts=len(result.prompts),
-        repeats=settings.repeats,
-        tokens=settings.max_new_tokens,
-        temperature=settings.temperature,
-    )
+    shown = first_words(server, 2 * LONGEST_NAME)
+    return say("asked", server=shown, prompts=len(result.prompts), settings=result.settings)
 
 
 def name_server(server: Server) -> str:
@@ -91,49 +85,31 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
         yield step
 
 
-def no_speedup_in_words(found: BenchFindings) -> str:
-    """Why there is no speedup; empty where there is one."""
-    if found.result.without:
-        return "" if found.measured else say("nothing")
-    speeds = [
-        say("speed_alone", load=load.in_words, rate=_rate(rate), all=_rate(its.throughput))
-        for load in found.loads
-        if (rate := (its := load.sides["with"]).tokens_per_second)
-    ]
-    return say("alone", speeds="; ".join(speeds) or say("unknown"))
-
-
-def _speeds(found: BenchFindings) -> Iterator[str]:
-    if none := no_speedup_in_words(found):
-        yield none
+def speeds_in_words(found: BenchFindings) -> Iterator[str]:
+    """The speedup at each load, from which load on it no longer pays, and why a load has no interval."""
+    settings, speeds = found.result.settings, list[str]()
+    if found.result.without is None:
+        for load in found.loads:
+            its = load.sides["with"]
+            if its.tokens_per_second:
+                rate, every = _rate(its.tokens_per_second), _rate(its.throughput)
+                speeds.append(say("speed_alone", load=load.in_words, rate=rate, all=every))
+        yield say("alone", speeds="; ".join(speeds) or say("unknown"))
         return
-    speeds = list[str]()
     for load, speedup in found.measured:
         ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
         speeds.append(say("speed_at", load=load.in_words, speedup=speedup, rates=rates))
-    yield say("speed", each="; ".join(speeds))
-    yield from loads_in_words(found)
+    yield say("speed", each="; ".join(speeds)) if speeds else say("nothing")
+    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
+    if helps and hurts and [*helps, *hurts] == [*found.words]:
+        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
+    if any(speedup.interval is None for _, speedup in found.measured):
+        yield say("too_few", fewest=FEWEST_RATIOS)
 
 
 def _rate(rate: float | None) -> str:
     return localize(rate, ",.1f") if rate else "?"
-
-
-def loads_in_words(found: BenchFindings) -> Iterator[str]:
-    """Of several loads, from which one on it no longer pays; why a load has no interval, if one has none."""
-    loads, settings = [*found.words], found.result.settings
-    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
-    if helps and hurts and [*helps, *hurts] == loads:
-        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
-    elif len(loads) > 1:
-        at = defaultdict[str, list[float]](list)
-        for load, speedup in found.measured:
-            at[speedup.judged.said].append(load.load)
-        each = [say("word_at", word=word, loads=name_loads(settings, *its)) for word, its in at.items()]
-        yield say("by_load", each=join_choices(each, "and"))
-    if any(speedup.interval is None for _, speedup in found.measured):
-        yield say("too_few", fewest=FEWEST_RATIOS)
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:

@@ -116,14 +116,12 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
-    if not found.measured:
-        st.markdown(plain(sentences.no_speedup_in_words(found)))
-        return
-    first, speedup = found.measured[0]
-    judged = replace(speedup.judged, trusted=first.trusted)
-    headline = f"{judged.said[0].upper()}{judged.said[1:]}, {speedup.shown}"
-    said = SAYS["bench_headline"].format(headline=headline, load=first.in_words)
-    st.markdown(f"{marked(judged, said)} {plain(' '.join(sentences.loads_in_words(found)))}")
+    if found.measured:
+        first, speedup = found.measured[0]
+        judged = replace(speedup.judged, trusted=first.trusted)
+        headline = f"{judged.said[0].upper()}{judged.said[1:]}, {speedup.shown}"
+        st.markdown(marked(judged, SAYS["bench_headline"].format(headline=headline, load=first.in_words)))
+    st.markdown(plain(" ".join(sentences.speeds_in_words(found))))
 
 
 def _charts(found: BenchFindings, name: str) -> None:
