@@ -179,8 +179,8 @@ def _doubt_answers(found: BenchFindings) -> Iterator[str]:
         if problems := [*filter(None, its)]:
             first = first_words(problems[0], LONGEST).rstrip(".")
             yield say_doubt("failed", name=NAMES[side], failed=len(problems), all=len(its), first=first)
-    if found.left_out.total():
-        counts = {why: found.left_out[why] for why in ("short", "uncounted", "single")}
-        yield say_doubt("left_out", fewest=FEWEST_TOKENS, **counts)
+    short, uncounted, single = (found.left_out[why] for why in ("short", "uncounted", "single"))
+    if short or uncounted or single:
+        yield say_doubt("left_out", fewest=FEWEST_TOKENS, short=short, uncounted=uncounted, single=single)
     cuts = Counter(pair.cut for pair in found.pairs if pair.cut)
     yield from (say_doubt(cut, pairs=count) for cut, count in cuts.items())
