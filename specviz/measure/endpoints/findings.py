@@ -92,10 +92,6 @@ class BenchFindings:
             ratios.setdefault(self.result.prompts[prompt.number].workload, []).append(prompt.ratio)
         return {kind: gain for kind, its in ratios.items() if (gain := Gain.from_ratios(its, trusted=load.trusted))}
 
-    def doubted(self, doubt: Doubt) -> list[float]:
-        """The loads whose times are not trusted for this reason."""
-        return [load.load for load in self.loads if doubt in load.doubts]
-
 
 def broken_setup(result: BenchResult) -> str:
     """Why these are not a server with speculation and one without, one sentence; empty where nothing says so."""

@@ -84,9 +84,8 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    every = results(result)
-    ends = [each["low"] for each in every if each["trusted"] and each["low"] is not None]
-    return min(ends) if ends and len(ends) == len(every) else None
+    ends = [each["low"] if each["trusted"] else None for each in results(result)]
+    return min(ends) if ends and None not in ends else None
 
 
 def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:

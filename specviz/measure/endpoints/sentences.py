@@ -131,9 +131,9 @@ def _measure_next(found: BenchFindings) -> str:
     """One line or none: a second server, more prompts where an interval is too wide, higher loads where all help."""
     if found.result.without is None:
         return say_next("first_pair")
-    if not found.words or not all(load.trusted and speedup.interval for load, speedup in found.measured):
+    if not found.words or not all(load.trusted for load, _ in found.measured):
         return ""
-    if UNTOLD in found.words.values():
+    if any(speedup.interval and speedup.judged.word == UNTOLD for _, speedup in found.measured):
         return say_next("more_prompts", times=HALF)
     if {*found.words.values()} != {HELPS}:
         return ""
@@ -142,11 +142,10 @@ def _measure_next(found: BenchFindings) -> str:
 
 
 def bench_warnings(found: BenchFindings) -> list[str]:
-    doubted = [
-        say_doubt(doubt, loads=name_loads(found.result.settings, *loads))
-        for doubt in get_args(Doubt)
-        if (loads := found.doubted(doubt))
-    ]
+    doubted = list[str]()
+    for doubt in get_args(Doubt):
+        if loads := [load.load for load in found.loads if doubt in load.doubts]:
+            doubted.append(say_doubt(doubt, loads=name_loads(found.result.settings, *loads)))
     servers = [] if found.result.against_itself else _doubt_servers(found)
     return [*doubted, *servers, *_doubt_answers(found), *found.result.notes]
 
