@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, number, numbers, say_count
+from specviz.systems.counts import MAX_POSITIONS, number, say_count
 from specviz.systems.finding import MAX_LINE, JsonObject
 
 MOST_SAMPLES = 5_000
@@ -17,11 +17,13 @@ Labels = tuple[tuple[str, str], ...]
 SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
 COMMON = {*SAME, "generation_tokens", "num_requests_running", "request_success"}
 PREFIXES = "vllm|llamacpp|sglang|trtllm"
-_NAME = re.compile(
-    rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',;]|$)"
+_NAME = rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:spec_decode_)?([a-z_]+?)(?:_total)?"
+_WHOLE = re.compile(_NAME)
+# Before a name: signs of a list or a table, the file and the number of a line as `grep` writes them. After it: a time.
+_LINE = re.compile(
+    rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?{_NAME}(\{{.*\}})?"
+    r"(?:(?<=\})|(?=[\s=:|\"',;]))[\s:=|,;\"']*(.+?)(?:\s+\d{10,})?[\s:=|,;\"']*$"
 )
-# What may stand before a name: signs of a list or a table, the file and the number of a line as `grep` writes them.
-_BEFORE = re.compile(rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?")
 _PRINTED = re.compile(
     r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})',\s*labels=\{([^{}]{0,400})\},\s*values?=(\[[\d.,\s]*\]|[^\s,)\]]+)"
 )
@@ -37,11 +39,14 @@ class Metrics:
         self.known = known | COMMON
         self.prefix = ""  # vllm, llamacpp, sglang, …, or none
         self.used: dict[str, None] = {}  # the names that were asked for and found
-        for line in map(str.strip, text.splitlines()):
-            if len(line) <= MAX_LINE or "{" not in line:
-                self._read_line(line)
+        for line in text.splitlines():
+            # Prometheus may write an example after the value
+            its = _LINE.match(line.partition(" # {")[0]) if len(line) <= MAX_LINE else None
+            if its and its[2] in self.known:
+                value = its[4].strip("[]").split(",") if its[4].startswith("[") else its[4]
+                self._add(its, _labels(its[3], its[2]) if its[3] else (), value)
         for name, labels, value in _samples(text, found):
-            if (of := _NAME.fullmatch(name)) and of[3] in self.known and not isinstance(value, dict):
+            if (of := _WHOLE.fullmatch(name)) and of[2] in self.known and not isinstance(value, dict):
                 self._add(of, labels, value)
 
     def __contains__(self, name: str) -> bool:
@@ -76,41 +81,24 @@ class Metrics:
             raise InputError(say_count("position_gap"))
         return [counts[place] for place in places]
 
-    def _read_line(self, line: str) -> None:
-        before = _BEFORE.match(line)
-        name = _NAME.match(line, before.end() if before else 0)
-        if name is None or name[3] not in self.known:
-            return
-        after = line.partition(" # {")[0][name.end() :]  # Prometheus may write an example after the value
-        labels, brace, written = after.rpartition("}")
-        written = written.strip(" \t:=|,;\"'")
-        if not written or ("{" in after and not brace):  # the line was cut off
-            return
-        if written.startswith("["):
-            self._add(name, (), list(numbers(written.strip("[]").split(","), name[0])))
-            return
-        value, _, rest = written.replace("\t", " ").partition(" ")  # a time may follow the value
-        value = value if rest.strip().isdecimal() else " ".join(written.split())
-        if not brace:
-            self._add(name, (), value)
-            return
-        from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
-
-        try:
-            [family] = text_string_to_metric_families(f"x{labels}}} 1")
-            [sample] = family.samples
-        except ValueError:  # the parser's own messages repeat the whole line
-            raise InputError(say_count("no_labels", name=name[0][:60])) from None
-        self._add(name, tuple(sorted(sample.labels.items())), value)
-
     def _add(self, name: re.Match[str], labels: Labels, value: object) -> None:
-        its = self.values[SAME.get(name[3], name[3])]
+        its = self.values[SAME.get(name[2], name[2])]
         self.prefix = self.prefix or name[1] or ""
         for position, each in enumerate(value) if isinstance(value, list) else [(None, value)]:
             self.samples += 1
             if self.samples > MOST_SAMPLES:
                 raise InputError(say_count("too_many_lines", most=MOST_SAMPLES))
-            its[labels if position is None else (("position", str(position)),)].append(number(each, name[0]))
+            its[labels if position is None else (("position", str(position)),)].append(number(each, name[2]))
+
+
+def _labels(written: str, name: str) -> Labels:
+    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
+
+    try:
+        [family] = text_string_to_metric_families(f"x{written} 1")
+        return tuple(sorted(family.samples[0].labels.items()))
+    except ValueError:  # the parser's own messages repeat the whole line
+        raise InputError(say_count("no_labels", name=name)) from None
 
 
 def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
