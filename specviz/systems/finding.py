@@ -4,7 +4,6 @@ A text may be a file, an answer, a stream, or a part of a page: with colours, in
 of a terminal, quoted in Markdown.
 """
 
-import html
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -27,15 +26,13 @@ _TOKEN = re.compile(
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",": ""}
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
-# What a container's log driver writes before a line: Kubernetes, which cuts long lines into parts, and Docker Compose.
-_KUBERNETES = re.compile(r"^(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) ([FP]) ")
-_COMPOSE = re.compile(r"^[\w.-]+-\d+ +\| ")
-# Markdown around a line (quotes, code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
-_QUOTE = re.compile(r"^(?: {0,3}>){1,9} ?")
+# What stands before a line: signs of a quote, and what Kubernetes or Docker Compose writes.
+_BEFORE = re.compile(
+    r"^(?:(?: {0,3}>){1,9} ?)?(?:(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) F |[\w.-]+-\d+ +\| )?"
+)
+# Markdown around a line (code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
 _MARKDOWN = re.compile(r"`|\*\*|\\(?=_)|(?<=\w) (?=: )")
 _SIGNS = str.maketrans("\u00a0\u2007\u2009\u202f\u3000：，＝（）％｜", "     :,=()%|", "\u200b\ufeff")
-_NAME_AS_LABEL = re.compile(r'^\{__name__="(\w[\w:]{1,100})",? ?')  # as Prometheus shows the result of a query
-_QUOTATION = str.maketrans("“”„‟‘’", '""""\'\'')
 LOGGED = ("SpecDecoding", "accept len", "draft acceptance", "statistics ")  # in the lines of systems' logs
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 # How a record of a log begins: a level, a time, a process, or what is no log. Other lines go on with the one before.
@@ -48,21 +45,8 @@ _SPEAKS = re.compile(r"^(?:event:|id:|retry:|:).*$|^data:|\[DONE\]", re.MULTILIN
 
 def plain(text: str) -> str:
     """The text without colours and Markdown, and without what a container's log driver wrote around each line."""
-    lines, part = list[str](), ""
-    for line in _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines():
-        line = _NAME_AS_LABEL.sub(r"\1{", _QUOTE.sub("", line))
-        if found := _KUBERNETES.match(line):
-            part += line[found.end() :]
-            if found[1] == "P":  # a part of a long line
-                continue
-            line, part = part, ""
-        lines.append(_COMPOSE.sub("", _unwrap_driver(line)))
-    return "\n".join(lines)
-
-
-def straight(text: str) -> str:
-    """The text with straight quotation marks: a page or an editor may have bent or escaped those of JSON."""
-    return html.unescape(text).translate(_QUOTATION) if "{" in text else text
+    lines = _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines()
+    return "\n".join(_unwrap_driver(_BEFORE.sub("", line)) for line in lines)
 
 
 def _unwrap_driver(line: str) -> str:
@@ -92,9 +76,8 @@ def find_values(text: str, decoder: json.JSONDecoder | None = None) -> tuple[lis
     What is read in vain is bounded: each bracket could read to the end.
     """
     decoder = decoder or _DECODER
-    for whole in (text, f"{{{text.strip().rstrip(',')}}}" if '":' in text[:200] else ""):  # a field with its name
-        if (value := _read(whole, decoder)) is not None:
-            return [Found(1, value)], ""
+    if (value := _read(text, decoder)) is not None:
+        return [Found(1, value)], ""
     found, left = list[Found](), list[str]()
     end = failed = in_vain = kept = counted = 0
     line = 1

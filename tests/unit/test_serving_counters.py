@@ -176,9 +176,6 @@ CONTAINERS: dict[str, Callable[[str], str]] = {
     "Docker": lambda line: json.dumps({"log": f"{line}\n", "stream": "stderr", "time": "2026-05-01T14:24:50.1Z"}),
     "a log of objects": lambda line: json.dumps({"level": "info", "kubernetes": {"pod": "a"}, "message": line}),
     "Kubernetes": lambda line: f"2026-05-01T14:24:50.1Z stderr F {line}",
-    "Kubernetes, in parts": lambda line: "".join(
-        f"2026-05-01T14:24:50.1Z stderr {mark} {part}\n" for mark, part in (("P", line[:90]), ("F", line[90:]))
-    ),
     "Docker Compose": lambda line: f"vllm-1  | {line}",
     "colours": lambda line: line.replace("INFO", "\x1b[1;36mINFO\x1b[0m").replace("Mean", "\x1b[32mMean\x1b[0m"),
     "colours without their escapes": lambda line: line.replace("INFO", "[1;36mINFO[0;0m"),
@@ -195,7 +192,6 @@ FRAMES: dict[str, Callable[[str], str]] = {
     "grep": lambda line: f"logs/metrics-1.txt:12:{line}",
     "blanks that do not break": lambda line: line.replace(" ", "\u00a0"),
     "signs of full width": lambda line: line.replace("=", "＝").replace(",", "，"),
-    "the name as a label": lambda line: re.sub(r"^([\w:]+)\{", r'{__name__="\1", ', line),
     "another engine's prefix": lambda line: line.replace("vllm:spec_decode", "aphrodite:spec_decode"),
     "an example": lambda line: f'{line} # {{trace_id="a"}} 1.0 1520879607.789',
     "a time": lambda line: f"{line} 1764000000000",
