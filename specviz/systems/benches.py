@@ -6,7 +6,7 @@ from itertools import accumulate, islice, zip_longest
 
 from specviz.core.errors import InputError
 from specviz.core.names import first_words
-from specviz.systems.counts import SystemCounts
+from specviz.systems.counts import Counts
 from specviz.systems.fields import Fields
 
 LONGEST = 300  # characters of a name or a problem
@@ -37,11 +37,11 @@ class ToolRun:
     created: str = ""  # ISO 8601, or empty
     concurrency: int | None = None  # the most requests under way that were asked for; None: it does not say
     began_known: bool = False
-    counts: SystemCounts | None = None
+    counts: Counts | None = None
     notes: tuple[str, ...] = ()
 
 
-def run_of_lists(tool: str, value: Fields, counts: SystemCounts | None = None, *notes: str) -> ToolRun:
+def run_of_lists(tool: str, value: Fields, counts: Counts | None = None, *notes: str) -> ToolRun:
     """vLLM's and SGLang's file: an entry of each list is one request."""
     lengths, firsts, starts = value.counts("output_lens"), value.numbers("ttfts"), value.numbers("start_times")
     count, start, prompts = len(lengths), min(starts, default=0.0), value.counts("input_lens")

@@ -6,7 +6,7 @@ A system that needs code of its own to be read is not here: who has one writes i
 from collections.abc import Sequence
 
 from specviz.systems.benches import FAILED, ToolAnswer, ToolRun
-from specviz.systems.counts import SystemCounts
+from specviz.systems.counts import Counts
 from specviz.systems.fields import Fields
 from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
@@ -29,7 +29,7 @@ USAGE = SystemNames(
 # fmt: on
 
 
-def counts_in_usage(found: Sequence[JsonObject]) -> SystemCounts | None:
+def counts_in_usage(found: Sequence[JsonObject]) -> Counts | None:
     usage = records_of(USAGE, found)
     counted = any(record.number(USAGE.accepted) or record.number(USAGE.rejected) for record in usage)
     return counts_of(usage) if counted else None

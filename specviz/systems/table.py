@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, added, number, say_count, shown
+from specviz.systems.counts import MAX_POSITIONS, Counts, added, number, say_count, shown
 from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
@@ -73,7 +73,7 @@ class Record:
         return tuple(number(each, name) / (100 if percent else 1) for each in written)
 
 
-def read_record(record: Record) -> SystemCounts:
+def read_record(record: Record) -> Counts:
     """The counts of one record; InputError where one is no number, or contradicts another."""
     system = record.system
     accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
@@ -94,15 +94,15 @@ def read_record(record: Record) -> SystemCounts:
     rejected, ignored = record.number(system.rejected), record.number(system.ignored) or 0.0
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
-    return SystemCounts(
+    return Counts(
         ENGINES.get(str(record.values.get("engine")).lower(), system.engine),
-        rounds,
-        None if drafted is None else max(0.0, drafted - ignored),
-        accepted,
-        record.number(system.written),
-        record.number(system.requests) or 1.0,
-        survival,
         length,
+        survival=survival,
+        rounds=rounds,
+        drafted=None if drafted is None else max(0.0, drafted - ignored),
+        accepted=accepted,
+        written=record.number(system.written),
+        requests=record.number(system.requests) or 1.0,
         limit=record.number(system.limit) or 0.0,
         ignored=ignored,
         derived=derived,
@@ -112,7 +112,7 @@ def read_record(record: Record) -> SystemCounts:
     )
 
 
-def counts_of(records: Sequence[Record]) -> SystemCounts:
+def counts_of(records: Sequence[Record]) -> Counts:
     """What the records of one system say together."""
     system, count = records[0].system, len(records)
     if not (system.rounds or system.drafted or system.histogram or system.accepted):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers, say_count
+from specviz.systems.counts import MAX_POSITIONS, Counts, field, number, numbers, say_count
 from specviz.systems.fields import Fields, say_record, text_of, token_texts
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
@@ -98,7 +98,7 @@ LAST_ROWS = (
 # fmt: on
 
 
-def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
+def counts_in_metrics(metrics: Metrics) -> Counts | None:
     """Of the page /metrics. llama.cpp's server has the same counters under its own prefix."""
     if not any(name in metrics for name in METRICS) or metrics.prefix == "trtllm":
         return None
@@ -106,21 +106,21 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
     if accepted is None and not positions:
         metrics.need("num_accepted_tokens")
     rounds = metrics.need("num_drafts")
-    return SystemCounts(
+    return Counts(
         "llama.cpp" if metrics.prefix == "llamacpp" else "vLLM",
-        rounds,
-        metrics.total("num_draft_tokens"),
-        sum(positions) if accepted is None else accepted,
-        metrics.total("generation_tokens"),
-        metrics.total("request_success") or 0.0,  # each had its first token without a draft
-        tuple(count / rounds for count in positions) if rounds else (),
+        rounds=rounds,
+        drafted=metrics.total("num_draft_tokens"),
+        accepted=sum(positions) if accepted is None else accepted,
+        written=metrics.total("generation_tokens"),
+        requests=metrics.total("request_success") or 0.0,  # each had its first token without a draft
+        survival=tuple(count / rounds for count in positions) if rounds else (),
         of_server=True,
         running=metrics.mean("num_requests_running"),
         used=tuple(metrics.used),
     )
 
 
-def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
+def counts_in_log(records: Sequence[str]) -> Counts | None:
     """The last line in which something was drafted."""
     lines = [record[record.rindex(SAYS) :] for record in records if SAYS in record]
     if not lines:
@@ -141,14 +141,13 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     if accepted and drafted is not None and length > 1:
         error = LENGTH_ROUNDING / (length - 1)
         mean = _whole(drafted / _whole(accepted / (length - 1), error), error)
-    length = 1 + sum(survival) if survival else length
-    return SystemCounts(
+    return Counts(
         "vLLM",
+        1 + sum(survival) if survival else length,
+        mean,
+        survival,
         drafted=drafted,
         accepted=accepted,
-        survival=survival,
-        length=length,
-        draft_length=mean,
         running=field("\n".join(records), r"Running:(\d+)reqs", "Running"),
         notes=(say_count("only_drafting"),),
         used=(say_count("line"),),

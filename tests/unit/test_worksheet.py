@@ -34,7 +34,7 @@ from specviz.measure.worksheet.model import (
 from specviz.measure.worksheet.runs import collect_laps, collect_rows, collect_runs, gap_of, position_rates
 from specviz.measure.worksheet.serving import Production, draft_lengths, outlook, production, production_start
 from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu, start_of_paper, start_of_run, starts
-from specviz.systems import ServingCounters, read_counters
+from specviz.systems import Counts, read_counters
 from specviz.ui.race.race_page import recorded_race
 from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
 from tests.support.fake_rows import row_at
@@ -236,7 +236,7 @@ def pasted(text: str = ISSUE, speedup: float | None = None, costs: WorksheetMode
 
 def counted(tokens: float, length: float = 4.0, speedup: float | None = None, **more: float) -> Production:
     totals = {"drafted": length * 1000, "accepted": (tokens - 1) * 1000}
-    counters = ServingCounters("vLLM", tokens, length, **(totals | more))  # type: ignore[arg-type]
+    counters = Counts("vLLM", tokens, length, **(totals | more))  # type: ignore[arg-type]
     return production(counters, MODEL, speedup)
 
 
@@ -335,7 +335,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     tokens = 1 + sum(survival)
     if tokens / speedup < 1:
         return
-    found = production(ServingCounters("vLLM", tokens, 5.0, survival), MODEL, speedup)
+    found = production(Counts("vLLM", tokens, 5.0, survival), MODEL, speedup)
     assert recommended(found)
     at_five = draft_lengths(found)[-1]  # the measured length has the measured speed, whatever grows
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))

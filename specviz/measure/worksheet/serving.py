@@ -17,7 +17,7 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet import model as worksheet
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
-from specviz.systems.counts import ServingCounters
+from specviz.systems.counts import Counts
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -31,7 +31,7 @@ say, say_advice = Sentences("serving"), Sentences("advice")
 class Production:
     """Counters and the model that goes with them: production's acceptance and draft length, and costs."""
 
-    counters: ServingCounters
+    counters: Counts
     model: worksheet.WorksheetModel
     speedup: float | None = None  # measured
 
@@ -99,7 +99,7 @@ class Production:
         return say_advice("plain_calls", found=self) if self.share < 1 else ""
 
 
-def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
+def production(counters: Counts, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
     """InputError, one sentence, where the measured speedup cannot be."""
     if speedup is not None and not 0 < speedup < MOST_SPEEDUP:
         raise InputError(say("speedup_between", most=MOST_SPEEDUP))
