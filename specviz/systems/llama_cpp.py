@@ -144,7 +144,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     written, note = _written(pieces, given, stopped_by)
     end = pieces[-1]
     build = first(piece.text("system_fingerprint") for piece in pieces) or ""
-    prompt_ms = first(piece.inner("timings").number("prompt_ms", 1e9) for piece in reversed(pieces))
+    prompt_ms = first(piece.inner("timings").number("prompt_ms") for piece in reversed(pieces))
     inside = its[-1].accepted < its[-1].drafted and stopped_by != "length"
     prompt = end.value.get("prompt")
     return SystemReport(
@@ -156,7 +156,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         target=first(piece.text("model") for piece in pieces),
         prompt=prompt if isinstance(prompt, str) else None,
         prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
-        created=first(piece.whole("created", 10**12) for piece in pieces),
+        created=first(piece.whole("created") for piece in pieces),
         settings=_settings(end.inner("generation_settings")),
         notes=(MARKS, ENDED if inside else "", note),
     )
@@ -229,7 +229,7 @@ def _settings(found: Fields) -> dict[str, object]:
     return {
         "temperature": max(0.0, float(temperature)) if isinstance(temperature, int | float) else None,
         "top_k": top_k if isinstance(top_k, int) and top_k > 0 else None,
-        "top_p": found.number("top_p", 1) or None,
+        "top_p": found.number("top_p") or None,
         "seed": seed if seeded else None,
     }
 
@@ -243,7 +243,7 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
     answers = [
         ToolAnswer(name[:LONGEST], seconds=seconds, tokens=round(seconds * (each.number("avg_tok_s") or 0.0)))
         for name, each in found.items()
-        for seconds in [each.number("avg_latency", 1e7) or 0.0]
+        for seconds in [each.number("avg_latency") or 0.0]
     ]
     drafted, accepted = (add_up(each.number(name) for each in found.values()) for name in (ROW.drafted + ROW.accepted))
     counts = Counts("llama.cpp", drafted=drafted, accepted=accepted) if drafted and accepted is not None else None

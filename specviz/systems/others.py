@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from specviz.systems.benches import FAILED, ToolAnswer, ToolRun
 from specviz.systems.counts import Counts
-from specviz.systems.fields import Fields
+from specviz.systems.fields import NEEDED, Fields
 from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
 
@@ -49,13 +49,11 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
         answers = list[ToolAnswer]()
         for each, at in zip(done, began, strict=True):
             first, said = each.number("time_to_first_token_ms"), each.value.get("output")
-            if (seconds := each.number("request_latency")) is None:
-                each.refuse("request_latency", "Field required")
             answers.append(
                 ToolAnswer(
                     began=(at or start) - start,
                     first=None if first is None else first / 1000,
-                    seconds=seconds,
+                    seconds=each.read("request_latency", NEEDED),
                     tokens=each.tokens("output_tokens") or 0,
                     prompt_tokens=each.tokens("prompt_tokens"),
                     text=said[:100_000] if isinstance(said, str) else "",

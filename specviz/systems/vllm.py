@@ -197,7 +197,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         stopped_by,
         target=first(piece.text("model") for piece in pieces),
         prompt_ids=next((ids for each in (*pieces, *choices) if (ids := each.ids("prompt_token_ids"))), ()),
-        created=first(piece.whole("created", 10**12) for piece in pieces),
+        created=first(piece.whole("created") for piece in pieces),
         settings={"draft_length": known.whole("num_spec_tokens")},
         notes=(FIRST, cut_off if over else "", note),
     )
