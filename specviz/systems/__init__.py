@@ -40,7 +40,7 @@ SYSTEMS = tuple(READERS)
 MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
 
 # In the order in which they are asked: each knows its own records better than those after it.
-ROWS = (*others.ROWS, *tensorrt_llm.ROWS, *sglang.ROWS, *vllm.ROWS, *llama_cpp.ROWS, *lm_studio.ROWS)
+ROWS = (*tensorrt_llm.ROWS, *sglang.ROWS, *vllm.ROWS, *llama_cpp.ROWS, *lm_studio.ROWS)
 KNOWN = frozenset(names_of((*ROWS, *vllm.LAST_ROWS)))
 SAMPLES = vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS
 TOOLS = (vllm.bench, sglang.bench, llama_cpp.bench, others.bench)

@@ -55,9 +55,6 @@ ROWS = (
     # examples/speculative, as printed. “n_draft” is the most that a round drafts.
     replace(ROW, needs=("n_drafted",), with_all=("n_predict", "n_accept"), written=("n_predict",),
             drafted=("n_drafted",), accepted=("n_accept",), limit=()),
-    # the sum of a table of runs
-    replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
-            drafted=("total_draft",), accepted=("total_draft_accepted",), requests=("n_requests",)),
     # a table of runs, “pred= 192 draft= 180 acc= 146”
     replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",), accepted=("acc",)),
 )

@@ -12,15 +12,6 @@ from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
 
 # fmt: off
-ROWS = (
-    # AIPerf, profile_export_aiperf.json (docs/tutorials/spec-decode-metrics.md)
-    SystemNames(
-        "AIPerf", needs=("pooled_spec_decode_acceptance_histogram",),
-        histogram=("pooled_spec_decode_acceptance_histogram",),
-    ),
-    # Spec-Bench: evaluation/speed.py, as printed
-    SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
-)
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
 USAGE = SystemNames(
     "OpenAI API", needs=("accepted_prediction_tokens",), accepted=("accepted_prediction_tokens",),

@@ -3,7 +3,7 @@
 A system is recognised by the names that its records need. Sources are the systems' own files, named beside each row.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
 ANSWER = ("completion_tokens",)
-ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,6 @@ class SystemNames:
     marginal: Names = ()  # rates of positions: accepted here / rounds
     written: Names = ()  # output tokens
     requests: Names = ()
-    prepare: Callable[[JsonObject], JsonObject] = lambda values: values  # a record as the names have it
 
 
 @dataclass(slots=True)
@@ -59,14 +57,11 @@ class Record:
         return number(found[1], found[0]) if found else None
 
     def several(self, names: Names) -> tuple[float, ...]:
-        """Rates, or a histogram: a list, a cell with one, or an object {“0”: 6, “2”: 3}."""
+        """Rates, or a histogram: a list, or a cell with one."""
         if (found := self.first(names)) is None:
             return ()
         name, value = found
         written = value.replace(",", " ").split() if isinstance(value, str) else value
-        if isinstance(value, dict) and value and all(key.isdecimal() and len(key) < 3 for key in value):
-            places = {int(key): count for key, count in value.items()}
-            written = [places.get(place, 0) for place in range(max(places) + 1)]
         if not isinstance(written, list) or len(written) > MAX_POSITIONS + 2:
             raise InputError(say_count("no_list", name=name[:60], value=shown(str(value))))
         percent = "%" in name or any("%" in str(each) for each in written)
@@ -95,7 +90,7 @@ def read_record(record: Record) -> Counts:
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
     return Counts(
-        ENGINES.get(str(record.values.get("engine")).lower(), system.engine),
+        system.engine,
         length,
         survival=survival,
         rounds=rounds,
@@ -129,7 +124,7 @@ def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]
     """The records of this system, with what stands beside them: one other object for each record."""
     records = [
         Record(system, each)
-        for each in map(system.prepare, found)
+        for each in found
         if any(each.get(name) is not None for name in system.needs)
         and all(each.get(name) is not None for name in system.with_all)
         and not any(name in each for name in system.without)

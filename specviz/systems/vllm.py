@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import MAX_POSITIONS, Counts, field, number, numbers, say_count
+from specviz.systems.counts import Counts, field, numbers, say_count
 from specviz.systems.fields import Fields, say_record, text_of, token_texts
-from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, Record, SystemNames, read_record
 from specviz.systems.traces import (
@@ -38,22 +37,6 @@ POSITIONS = "num_accepted_tokens_per_pos"
 METRICS = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", POSITIONS}
 
 
-def add_up_steps(found: JsonObject) -> JsonObject:
-    """The same with the counts that lists of steps add up to, where there are such lists and no histogram."""
-    accepted, drafted = (found.get(name) for name in PER_STEP)
-    if not isinstance(accepted, list) or found.get("acceptance_histogram") is not None:
-        return found
-    counts = [number(each, PER_STEP[0]) for each in accepted]
-    lengths = [number(each, PER_STEP[1]) for each in drafted] if isinstance(drafted, list) else []
-    most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
-    same = not lengths or len(lengths) == len(counts)
-    if not same or most > MAX_POSITIONS or any(count != int(count) for count in counts):
-        raise InputError(say_record("per_step_lengths"))
-    histogram = [counts.count(place) for place in range(int(most) + 1)]
-    sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
-    return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
-
-
 # fmt: off
 # vllm bench serve, as printed and as its file: vllm/benchmarks/serve.py
 BENCH = SystemNames(
@@ -68,11 +51,11 @@ BENCH_FILE = SystemNames(
     marginal=("spec_decode_per_position_acceptance_rates",), written=("total_output_tokens",), requests=("completed",),
 )
 ROWS = (
-    # An answer. AIPerf stores the same record for each request.
+    # An answer
     SystemNames(
-        "vLLM", needs=("mean_acceptance_length", "acceptance_histogram", *PER_STEP), with_all=("num_spec_steps",),
+        "vLLM", needs=("mean_acceptance_length", "acceptance_histogram"), with_all=("num_spec_steps",),
         without=("total_draft_tokens",), rounds=("num_spec_steps",), accepted=("num_accepted_draft_tokens",),
-        drafted=("num_draft_tokens",), histogram=("acceptance_histogram",), written=ANSWER, prepare=add_up_steps,
+        drafted=("num_draft_tokens",), histogram=("acceptance_histogram",), written=ANSWER,
     ),
     BENCH_FILE,
     BENCH,

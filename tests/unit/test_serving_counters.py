@@ -35,7 +35,6 @@ SGLANG = CASES["SGLang's answer"]["answer"]["meta_info"]
 LLAMA = CASES["llama.cpp's answer"]["answer"]["timings"]
 LM_STUDIO = CASES["LM Studio"]["answer"]["stats"]
 TENSORRT_STEPS = CASES["TensorRT-LLM, newer"]["answer"]["choices"][0]
-PER_STEP = CASES["vLLM's steps"]["answer"]["metrics"]["speculative_decoding"]
 
 
 HOSTILE = [
@@ -100,14 +99,14 @@ def test_of_a_stream_the_last_part_counts_and_objects_after_some_that_are_not_cl
             assert read_counters(text).accepted == LLAMA["draft_n_accepted"]
 
 
-ANSWER_OF = {"vllm": VLLM, "sglang": SGLANG, "llama.cpp": LLAMA, "lmstudio": LM_STUDIO, "steps": PER_STEP}
+ANSWER_OF = {"vllm": VLLM, "sglang": SGLANG, "llama.cpp": LLAMA, "lmstudio": LM_STUDIO}
 
 
 def refused_text(case: dict[str, Any]) -> str:
     """The text itself, or an answer of that system with other values."""
     if "text" in case:
         return str(case["text"])
-    parts = dict.fromkeys(("vllm", "steps"), "speculative_decoding") | {"sglang": "meta_info", "llama.cpp": "timings"}
+    parts = {"vllm": "speculative_decoding", "sglang": "meta_info", "llama.cpp": "timings"}
     changed = ANSWER_OF[case["of"]] | case["with"]
     beside = {"usage": {"completion_tokens": case["written"]}} if "written" in case else {}
     return json.dumps({parts[case["of"]]: changed, **beside} if case["of"] in parts else changed)
