@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, zip_longest
+from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.names import first_words
@@ -48,7 +49,8 @@ def run_of_lists(tool: str, value: Fields, counts: Counts | None = None, *notes:
     if not count or len(firsts) != count:
         raise InputError(f"it has {count} lengths and {len(firsts)} times to a first token")
     lists = [value.value.get(name) for name in ("itls", "errors", "generated_texts")]
-    columns = [lengths, firsts, prompts, starts, *(each if isinstance(each, list) else [] for each in lists)]
+    columns: list[list[Any]] = [lengths, firsts, prompts, starts]
+    columns += [each if isinstance(each, list) else [] for each in lists]
     mean = value.number("mean_e2e_latency_ms") or value.number("mean_e2el_ms")
     answers = list[ToolAnswer]()
     for place, row in enumerate(islice(zip_longest(*columns), count)):

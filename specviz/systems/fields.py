@@ -69,7 +69,8 @@ class Fields:
 
     def inner(self, name: str) -> "Fields":
         """The object of this name; empty where there is none."""
-        return Fields(f"{self.place}.{name}".strip("."), self.read(name, OBJECT) or {})
+        found = self.read(name, OBJECT)
+        return Fields(f"{self.place}.{name}".strip("."), found or {})
 
     def every(self, name: str) -> list["Fields"]:
         found = self.read(name, OBJECTS) or []

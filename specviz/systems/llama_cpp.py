@@ -100,8 +100,8 @@ def _requests(records: Sequence[str]) -> list[Counts]:
             listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
             survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
             rounds = accepted / (length - 1) if length and length > 1 else None
-            counted = {"rounds": rounds, "drafted": drafted, "accepted": accepted, "written": written}
-            found.append(Counts("llama.cpp", survival=survival, **counted))
+            counted = Counts("llama.cpp", survival=survival, rounds=rounds, drafted=drafted, accepted=accepted)
+            found.append(replace(counted, written=written))
             written = None
     return found
 
