@@ -1,6 +1,5 @@
 """A record of one run as JSON objects whose fields are read by name: a wrong value is refused with its place."""
 
-import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ say_record = Sentences("records")
 
 Found = TypeVar("Found")
 MOST_BYTES = 32 * 10**6
-_DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
 ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
@@ -96,7 +94,7 @@ def pieces_of(content: bytes) -> list[Fields]:
     except UnicodeDecodeError:
         raise InputError(say_record("no_utf8")) from None
     whole, *after = _DONE.split(text, 1)
-    found, left = find_values(whole, _DECODER)
+    found, left = find_values(whole)
     if wrong := left_over(left):
         raise InputError(say_record("line_no_json", number=line_of(wrong, whole)))
     if after and (more := left_over(after[0])):  # two equal answers would else be read as one

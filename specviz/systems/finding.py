@@ -70,13 +70,12 @@ class Found(NamedTuple):
     value: Any
 
 
-def find_values(text: str, decoder: json.JSONDecoder | None = None) -> tuple[list[Found], str]:
+def find_values(text: str) -> tuple[list[Found], str]:
     """The JSON values and the printed dictionaries in a text, none inside another; and the text that is left.
 
     What is read in vain is bounded: each bracket could read to the end.
     """
-    decoder = decoder or _DECODER
-    if (value := _read(text, decoder)) is not None:
+    if (value := _read(text)) is not None:
         return [Found(1, value)], ""
     found, left = list[Found](), list[str]()
     end = failed = in_vain = kept = counted = 0
@@ -84,7 +83,7 @@ def find_values(text: str, decoder: json.JSONDecoder | None = None) -> tuple[lis
     while (at := _START.search(text, end)) and failed < MOST_FAILED and in_vain < MOST_IN_VAIN:
         start, end = at.end() - 1, at.end()
         try:
-            value, stop = decoder.raw_decode(text, start)
+            value, stop = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             failed += 1
             in_vain += getattr(error, "pos", len(text)) - start
@@ -125,10 +124,10 @@ def _python(text: str, start: int) -> tuple[Any, int]:
     return None, place
 
 
-def _read(text: str, decoder: json.JSONDecoder | None = None) -> Any:
+def _read(text: str) -> Any:
     """The object or list that a text is."""
     try:
-        value = (decoder or _DECODER).decode(text.strip()) if text else None
+        value = _DECODER.decode(text.strip()) if text else None
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict | list) else None
