@@ -8,7 +8,6 @@ accepted tokens and one more. The last step may accept more than the output has 
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
@@ -59,7 +58,6 @@ ROWS = (
     ),
     BENCH_FILE,
     BENCH,
-    replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
     # examples/offline_inference/spec_decode.py, as printed
     SystemNames(
         "vLLM", needs=("acceptance at token",), with_all=("num_drafts",), rounds=("num_drafts",),
@@ -67,11 +65,6 @@ ROWS = (
     ),
 )
 LAST_ROWS = (
-    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
-    SystemNames(
-        "vLLM", needs=("num_drafts",), with_all=("num_draft_tokens", "num_accepted_tokens"), rounds=("num_drafts",),
-        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",),
-    ),
     # A part of the log line, copied without its counts
     SystemNames(
         "vLLM", needs=("mean acceptance length",), without=("num_drafts",), length=("mean acceptance length",),

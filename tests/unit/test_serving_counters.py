@@ -240,15 +240,11 @@ def test_brackets_that_are_never_closed_are_read_about_once(text: str, monkeypat
 
     class Counted(JSONDecoder):
         def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
-            end = len(s)
             try:
-                value, end = super().raw_decode(s, idx)
-                return value, end
-            except ValueError as error:
-                end = getattr(error, "pos", end)
+                return super().raw_decode(s, idx)
+            except (ValueError, RecursionError) as error:
+                read.append(getattr(error, "pos", len(s)) - idx)
                 raise
-            finally:
-                read.append(end - idx)
 
     monkeypatch.setattr(finding, "_DECODER", Counted())
     with pytest.raises(InputError):
