@@ -110,8 +110,6 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
         known["max_new_tokens"] = written
     longest = int(known.get("draft_length") or max(round.depth for round in rounds))
     settings = {"max_new_tokens": written, **known, "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH))}
-    if settings["max_new_tokens"] < written:
-        raise InputError(say_record("over_limit", written=written, most=settings["max_new_tokens"]))
     text, ids, created = given.prompt or report.prompt or "", list(report.prompt_ids), UNKNOWN
     if given.tokenizer and ids and (texts := given.tokenizer.texts(ids)):
         prompt = Prompt(text or "".join(texts), ids, texts)

@@ -187,8 +187,6 @@ def _written(
     counted = first(piece.inner("usage").tokens("completion_tokens") for piece in reversed(pieces))
     count = len(ids) if counted is None else counted
     texts = [piece for choice in choices for piece in token_texts(choice)]
-    if not count:
-        raise InputError(say_record("no_completion_tokens"))
     if ids and len(ids) != count:
         raise InputError(say_record("token_ids_count", count=len(ids), counted=count))
     if not ids and not texts and not text:
