@@ -7,6 +7,7 @@ of a terminal, quoted in Markdown.
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple
 
 JsonObject = dict[str, Any]
@@ -141,6 +142,7 @@ _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
 FINISH = "finish_reason"
+_DRAFTS = re.compile("draft|Draft|spec")  # in a name: it says something about drafts
 
 
 def objects(text: str) -> list[JsonObject]:
@@ -156,13 +158,10 @@ def objects(text: str) -> list[JsonObject]:
     for part in re.split(r"^\s*data: *\[DONE\]", text, flags=re.MULTILINE) if is_stream else [text]:
         pieces = [list(walk(each.value)) for each in find_values(part)[0][:MOST_PARTS]]
         if is_stream:
-            names = [{key for each in piece for key in each} for piece in pieces]
-            speaking = [
-                at for at, its in enumerate(names) if any("draft" in key.lower() or "spec" in key for key in its)
-            ]
-            seen = [each for piece in pieces[: speaking[-1] + 1] for each in piece] if speaking else []
-            ended = [{FINISH: each[FINISH]} for each in seen if each.get(FINISH)]
-            pieces = [pieces[speaking[-1]], ended[-1:]] if speaking else []
+            last = max((at for at, piece in enumerate(pieces) if _DRAFTS.search(" ".join(chain(*piece)))), default=-1)
+            seen = pieces[: last + 1]
+            ended = [{FINISH: each[FINISH]} for piece in seen for each in piece if each.get(FINISH)]
+            pieces = [*seen[-1:], ended[-1:]]
         found += [each for piece in pieces for each in piece]
     return found
 

@@ -105,10 +105,9 @@ def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labe
     """Samples as fields of JSON, of Prometheus' HTTP API, and as Python prints them."""
     yield from ((key, (), value) for each in found for key, value in each.items() if value is not None)
     for each in found:
-        labels, value = each.get("metric"), each.get("value")
+        labels, samples = each.get("metric"), [each["value"]] if "value" in each else each.get("values")
         if not isinstance(labels, dict) or not isinstance(name := labels.get("__name__"), str):
             continue
-        samples = [value] if value is not None else each.get("values")
         kept = tuple(sorted((key, str(label)) for key, label in labels.items() if key != "__name__"))
         # A range holds several values in time: its first and its last one are taken.
         for sample in (samples[:1] + samples[1:][-1:]) if isinstance(samples, list) else ():

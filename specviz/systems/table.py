@@ -57,15 +57,12 @@ class Record:
         return number(found[1], found[0]) if found else None
 
     def several(self, names: Names) -> tuple[float, ...]:
-        """Rates, or a histogram: a list, or a cell with one."""
-        if (found := self.first(names)) is None:
-            return ()
-        name, value = found
-        written = value.replace(",", " ").split() if isinstance(value, str) else value
-        if not isinstance(written, list) or len(written) > MAX_POSITIONS + 2:
-            raise InputError(say_count("no_list", name=name[:60], value=shown(str(value))))
-        percent = "%" in name or any("%" in str(each) for each in written)
-        return tuple(number(each, name) / (100 if percent else 1) for each in written)
+        """Rates, or a histogram."""
+        name, values = self.first(names) or ("", [])
+        if not isinstance(values, list) or len(values) > MAX_POSITIONS + 2:
+            raise InputError(say_count("no_list", name=name[:60], value=shown(str(values))))
+        percent = "%" in name or any("%" in str(each) for each in values)
+        return tuple(number(each, name) / (100 if percent else 1) for each in values)
 
 
 def read_record(record: Record) -> Counts:
