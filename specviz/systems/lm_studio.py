@@ -58,8 +58,10 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
     counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED[0])
     if (written, accepted) != (counted, also):
-        figures = {"written": written, "accepted": accepted, "counted": counted, "counted_accepted": also}
-        raise InputError(say_record("or_totals", problem=say_record("other_fragments", **figures)))
+        figures = say_record(
+            "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
+        )
+        raise InputError(say_record("or_totals", problem=figures))
     counted_drafts, never_sent = (stats.whole(names[0]) or 0 for names in (DRAFTED, IGNORED))
     sent, rounds = counted_drafts - never_sent, sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:

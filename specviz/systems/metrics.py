@@ -17,12 +17,15 @@ Labels = tuple[tuple[str, str], ...]
 SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
 COMMON = {*SAME, "generation_tokens", "num_requests_running", "request_success"}
 PREFIXES = "vllm|llamacpp|sglang|trtllm"
-_NAME = rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:spec_decode_)?([a-z_]+?)(?:_total)?"
+_NAME = (
+    rf"(?P<whole>(?:(?P<prefix>{PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:spec_decode_)?"
+    r"(?P<name>[a-z_]+?)(?:_total)?)"
+)
 _WHOLE = re.compile(_NAME)
 # Before a name: signs of a list or a table, the file and the number of a line as `grep` writes them. After it: a time.
 _LINE = re.compile(
-    rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?{_NAME}(\{{.*\}})?"
-    r"(?:(?<=\})|(?=[\s=:|\"',;]))[\s:=|,;\"']*(.+?)(?:\s+\d{10,})?[\s:=|,;\"']*$"
+    rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?{_NAME}(?P<labels>\{{.*\}})?"
+    r"(?:(?<=\})|(?=[\s=:|\"',;]))[\s:=|,;\"']*(?P<value>.+?)(?:\s+\d{10,})?[\s:=|,;\"']*$"
 )
 _PRINTED = re.compile(
     r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})',\s*labels=\{([^{}]{0,400})\},\s*values?=(\[[\d.,\s]*\]|[^\s,)\]]+)"
@@ -42,11 +45,11 @@ class Metrics:
         for line in text.splitlines():
             # Prometheus may write an example after the value
             its = _LINE.match(line.partition(" # {")[0]) if len(line) <= MAX_LINE else None
-            if its and its[2] in self.known:
-                value = its[4].strip("[]").split(",") if its[4].startswith("[") else its[4]
-                self._add(its, _labels(its[3], its[2]) if its[3] else (), value)
+            if its and its["name"] in self.known:
+                value = its["value"].strip("[]").split(",") if its["value"].startswith("[") else its["value"]
+                self._add(its, _labels(its["labels"], its["whole"]) if its["labels"] else (), value)
         for name, labels, value in _samples(text, found):
-            if (of := _WHOLE.fullmatch(name)) and of[2] in self.known and not isinstance(value, dict):
+            if (of := _WHOLE.fullmatch(name)) and of["name"] in self.known and not isinstance(value, dict):
                 self._add(of, labels, value)
 
     def __contains__(self, name: str) -> bool:
@@ -82,13 +85,13 @@ class Metrics:
         return [counts[place] for place in places]
 
     def _add(self, name: re.Match[str], labels: Labels, value: object) -> None:
-        its = self.values[SAME.get(name[2], name[2])]
-        self.prefix = self.prefix or name[1] or ""
+        its = self.values[SAME.get(name["name"], name["name"])]
+        self.prefix = self.prefix or name["prefix"] or ""
         for position, each in enumerate(value) if isinstance(value, list) else [(None, value)]:
             self.samples += 1
             if self.samples > MOST_SAMPLES:
                 raise InputError(say_count("too_many_lines", most=MOST_SAMPLES))
-            its[labels if position is None else (("position", str(position)),)].append(number(each, name[2]))
+            its[labels if position is None else (("position", str(position)),)].append(number(each, name["whole"]))
 
 
 def _labels(written: str, name: str) -> Labels:
@@ -98,7 +101,7 @@ def _labels(written: str, name: str) -> Labels:
         [family] = text_string_to_metric_families(f"x{written} 1")
         return tuple(sorted(family.samples[0].labels.items()))
     except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(say_count("no_labels", name=name)) from None
+        raise InputError(say_count("no_labels", name=name[:60])) from None
 
 
 def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:

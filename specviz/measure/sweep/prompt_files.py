@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
 from specviz.core.outside import check_density
-from specviz.core.request import prompt_problem
+from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
 from specviz.core.texts import Sentences, join_choices
 from specviz.measure.sweep.plan import OWN_WORKLOAD, SweepPrompt
 from specviz.systems.finding import find_values, left_over, line_of
@@ -31,6 +31,7 @@ SHOWN = 4  # keys of an entry that are named in a sentence
 MAX_FILE_BYTES = 4_000_000
 MOST_READ = 1_000_000  # bytes of it
 MAX_PROMPTS = 200
+MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
 LIST = 5  # lines from which a text looks like a list of prompts
 SEPARATORS = ",;\t"  # of a CSV
@@ -131,16 +132,19 @@ def _entries(text: str, cut: bool) -> Iterator[Entry]:
     first = next(filter(str.strip, io.StringIO(text)), "").removesuffix("\n")
     lines = ((at, line.removesuffix("\n")) for at, line in enumerate(io.StringIO(text), start=1) if line.strip())
     begins, found = first.lstrip().startswith(("{", "[")), _json(first)
-    headers = {separator: _header(first, separator) for separator in SEPARATORS}
-    if isinstance(found, dict) or is_conversation(found):
+    is_long = len(first) > MAX_LINE and first.lstrip().startswith("{")
+    if isinstance(found, dict) or is_conversation(found) or is_long:
         for number, line in lines:
+            problem = say("too_long", most=MAX_LINE) if len(line) > MAX_LINE else say("no_json")
             found = _json(line)
-            yield Entry(number, f"line-{number}", InputError(say("no_json")) if found is None else found)
+            yield Entry(number, f"line-{number}", InputError(problem) if found is None else found)
     elif begins and (values := _document(text, cut, surely=bool(_BEGINS.match(first.strip())))):
         yield from values
-    elif separator := next((each for each, columns in headers.items() if "prompt" in columns), ""):
-        yield from _table(text, headers[separator], separator)
     else:
+        headers = {separator: _header(first, separator) for separator in SEPARATORS}
+        if separator := next((each for each, columns in headers.items() if "prompt" in columns), ""):
+            yield from _table(text, headers[separator], separator)
+            return
         for separator, columns in headers.items():
             _check_no_table(text, columns, separator)
         for number, line in lines:
@@ -150,10 +154,9 @@ def _entries(text: str, cut: bool) -> Iterator[Entry]:
 
 
 def _json(line: str) -> object:
-    """The value that a line is; None for a line that is no JSON."""
+    """The value that a line is; None for a line that is too long or no JSON."""
     with suppress(ValueError, RecursionError):
-        check_density(line.encode(), "file")
-        return json.loads(line)
+        return json.loads(line) if len(line) <= MAX_LINE else None
     return None
 
 
