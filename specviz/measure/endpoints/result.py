@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems, read_outside
 from specviz.core.texts import Sentences
-from specviz.systems.counts import SystemCounts
+from specviz.systems.counts import Counts
 
 say = Sentences("files")
 
@@ -87,7 +87,7 @@ class Accepted:
     per_position: PerPosition = field(default_factory=list)  # rounds that accepted position 1, 2, …; empty: not counted
 
     @classmethod
-    def from_counts(cls, counts: SystemCounts | None) -> Self | None:
+    def from_counts(cls, counts: Counts | None) -> Self | None:
         """Of what a system counts; None where it does not say how much was drafted and accepted."""
         if counts is None or counts.drafted is None or counts.accepted is None:
             return None

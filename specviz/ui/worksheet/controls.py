@@ -16,7 +16,7 @@ from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
-from specviz.systems import ServingCounters, read_counters
+from specviz.systems import Counts, read_counters
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import Form
@@ -24,7 +24,7 @@ from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import Widget
 
 
-def _read(text: str, _language: str) -> ServingCounters | str:
+def _read(text: str, _language: str) -> Counts | str:
     """What a pasted text says, or why it cannot be used, in this language."""
     try:
         return read_counters(text)
@@ -40,7 +40,7 @@ class Worksheet:
     counted_text: str = ""  # the text in which they were read
     runs: int = 0  # how many of the visitor's runs were finished when the controls were last drawn
     # once for each text: every message of the visitor draws the page again
-    read: Callable[[str, str], ServingCounters | str] = field(default_factory=lambda: lru_cache(1)(_read))
+    read: Callable[[str, str], Counts | str] = field(default_factory=lambda: lru_cache(1)(_read))
 
 
 SAYS = page_texts("worksheet")

@@ -26,7 +26,7 @@ from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
-from specviz.measure.worksheet.serving import Production, outlook
+from specviz.measure.worksheet.serving import Production
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
@@ -175,13 +175,13 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
             shown.append(("best_length", f"{model.best} ({times(model.best_speedup)})", ""))
     elif alone and alone.never_pays:
         look = LOOKS[EVEN]
-        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
+        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", alone.speeds, "range_help")]
     elif alone:
         look = LOOKS[UNTOLD]
         shown = [
-            ("speedup", outlook(alone).speeds, "range_help"),
+            ("speedup", alone.speeds, "range_help"),
             ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
-            ("best_length", outlook(alone).lengths, "range_help"),
+            ("best_length", alone.lengths, "range_help"),
         ]
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
