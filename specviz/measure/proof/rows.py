@@ -1,7 +1,7 @@
 """A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Literal, get_args
 
@@ -152,6 +152,12 @@ class DrawBatch:
     @property
     def draws(self) -> int:
         return sum(self.speculative)
+
+    def plus(self, other: "DrawBatch") -> "DrawBatch":
+        """Both together; they have the same classes."""
+        counted = ("speculative", "plain", "expected", "speculative_places", "plain_places")
+        both = {name: zip(getattr(self, name), getattr(other, name), strict=False) for name in counted}
+        return replace(self, **{name: [*map(sum, pairs)] for name, pairs in both.items()})
 
 
 @dataclass(frozen=True, slots=True)
