@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, TypeAdapter
 
@@ -125,7 +125,7 @@ rule_texts = AppTexts("tables/rules", tuple[RuleText, ...])
 piece_titles = AppTexts("tables/pieces", dict[str, dict[PieceName, LimitText]])  # by the fields of `Pieces`
 
 
-def rule_text(name: RuleName) -> RuleText:
+def rule_text(name: str | None) -> RuleText:
     return next(rule for rule in rule_texts() if rule.name == name)
 
 
@@ -156,8 +156,9 @@ class DrawBatch:
     def plus(self, other: "DrawBatch") -> "DrawBatch":
         """Both together; they have the same classes."""
         counted = ("speculative", "plain", "expected", "speculative_places", "plain_places")
-        both = {name: zip(getattr(self, name), getattr(other, name), strict=False) for name in counted}
-        return replace(self, **{name: [*map(sum, pairs)] for name, pairs in both.items()})
+        pairs = {name: zip(getattr(self, name), getattr(other, name), strict=False) for name in counted}
+        sums: dict[str, Any] = {name: [*map(sum, its)] for name, its in pairs.items()}
+        return replace(self, **sums)
 
 
 @dataclass(frozen=True, slots=True)

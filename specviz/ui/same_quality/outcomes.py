@@ -13,7 +13,7 @@ from specviz.figures import parts as plot
 from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, finding, looks, place_looks, totals
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
-from specviz.ui.same_quality.proof import Outcome, ProofPlace, ProofSource, SameQualityState
+from specviz.ui.same_quality.proof import Found, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import show_progress, waiting_line
 from specviz.ui.shared.parts import button, chart, notices, offer_download, role_table
@@ -114,13 +114,13 @@ def tie_figure(tie: NearTie) -> plot.Figure:
 
 
 def show_status(state: SameQualityState, place: ProofPlace) -> None:
-    slot = state.slot
-    if state.place != place:
+    slot, asked = state.slot, state.asked
+    if state.place != place or asked is None:
         return
     offer_download(slot)
 
     def line(view: JobView) -> str:
-        name = rule_text(state.rule).title if state.rule else SAYS[f"task_{place}"]
+        name = SAYS.get(f"task_{asked.name}") or rule_text(asked.name).title
         said, progress = waiting_line(view), view.progress
         if progress and said is None:
             step = SAYS["step_drawing" if progress.phase == "drawing" else "step_prompt"]
@@ -136,21 +136,22 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
         notices([slot.ended], "error" if slot.view.state == "failed" else "info")
 
 
-def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
-    if not outcome.batches:
+def show_outcome(state: SameQualityState, outcome: Found, key: str, *, narrow: bool = False) -> None:
+    batches: Sequence[DrawBatch] = outcome.items
+    if not batches:
         return
-    running = outcome.rule is not None and state.slot.busy and state.rule == outcome.rule
-    where, drawn = POSITIONS[outcome.position], totals(outcome.batches)[-1]
+    running = outcome.name and state.asked and state.slot.busy and state.asked.name == outcome.name
+    where, drawn = POSITIONS[outcome.position], totals(batches)[-1]
     what = SAYS["what"].format(place=where, of=describe_request(outcome.request), draws=drawn.draws)
     st.markdown(f"{badge(outcome.source)} {what}")
-    st.markdown(_verdict(finding(outcome.batches), cut_short=not running and len(outcome.batches) < BATCHES))
+    st.markdown(_verdict(finding(batches), cut_short=not running and len(batches) < BATCHES))
     with st.expander(SAYS["statistics"], key=f"{key}_statistics"):
-        found = dict(_statistics(outcome))
+        found = dict(_statistics(batches))
         cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value in found.items()]
         row = f'<tr role="row">{"".join(cells)}</tr>'
         st.html(role_table("statistics", found, [row]))
         st.caption(SAYS["statistics_mean"].format(batches=BATCHES, limit=LIMIT))
-    figures = {"bars": distribution_figure(drawn), "distance": distance_figure(outcome.batches)}
+    figures = {"bars": distribution_figure(drawn), "distance": distance_figure(batches)}
     if drawn.speculative_places:  # an older recording has none
         figures["places"] = places_figure(drawn)
     # in one row, or the first above the others
@@ -175,23 +176,23 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     return f":material/pending: {found.sentence}"
 
 
-def _statistics(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def _statistics(batches: Sequence[DrawBatch]) -> Iterator[tuple[str, str]]:
     """Each with its title and its value."""
 
     def p(look: InterimLook) -> str:
         value = look.p_value
         return localize(value, ".3f") if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
-    (*_, last), (*_, alone) = looks(outcome.batches), looks(outcome.batches, "plain")
+    last, alone = looks(batches)[-1], looks(batches, "plain")[-1]
     yield SAYS["axis_draws"], localize(last.draws, ",")
     yield SAYS["axis_distance"], localize(last.distance, ".3f")
     yield SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance)
     yield SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f")
     yield SAYS["p_counts"], p(last)
     yield SAYS["p_counts_alone"], p(alone)
-    if places := place_looks(outcome.batches):
+    if places := place_looks(batches):
         yield SAYS["p_places"], p(places[-1])
-        yield SAYS["p_places_alone"], p(place_looks(outcome.batches, "plain")[-1])
+        yield SAYS["p_places_alone"], p(place_looks(batches, "plain")[-1])
 
 
 def badge(source: ProofSource) -> str:
