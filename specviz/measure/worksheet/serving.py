@@ -139,7 +139,7 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
         counted = say("counted_thousand")
     inferred = found.speedup is not None
-    origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
+    origin = CostsOrigin(say("inferred"), are_told=True, contain_load=True) if inferred else costs
     batch, running = found.model.batch, counters.running
     if running and not origin.contain_load:
         batch = min(worksheet.BATCHES, key=lambda size: abs(size - running))

@@ -15,7 +15,7 @@ from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, ex
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production
-from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
+from specviz.measure.worksheet.starts import TOLD, CostsOrigin, WorksheetStart
 from specviz.systems import ServingCounters, read_counters
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
@@ -95,7 +95,7 @@ def start_from_link(
     link, problems = WorksheetLink.read(params, default)
     model = replace(link.model, passes=passes if link.shape else None)
     counts: dict[str, Any] = {"drafted": link.drafted, "accepted": link.accepted, "counted_at": link.counted_at}
-    return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_kind="told"), problems
+    return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_from=TOLD), problems
 
 
 def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> terms.WorksheetModel:
@@ -166,7 +166,7 @@ def costs_named(start: WorksheetStart) -> CostsOrigin:
     if start.acceptance_only:
         return CostsOrigin(SAYS["costs_of_sliders"])
     changed = any(not _is_near(name, value) for name, value in _filled(start, FORM.asked).items() if name in COST_TERMS)
-    return CostsOrigin(SAYS["costs_by_hand"], "told") if changed else start.named_costs
+    return CostsOrigin(SAYS["costs_by_hand"], are_told=True) if changed else start.named_costs
 
 
 def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | None:
