@@ -45,7 +45,6 @@ NUMBERS: dict[proof.Position, int] = {"first": 1, "second": 2, "third": 3}
 class Passes:
     def __init__(self, loaded: LoadedModel, vocabulary: int, prompt: Sequence[int]) -> None:
         self.prompt = list(prompt)
-        self.made = 0  # forward passes
         self._loaded, self._vocabulary = loaded, vocabulary
         self._model = CachedModel(loaded, vocabulary, whole=True)
         self._model.prefill(prompt[:-1])
@@ -67,7 +66,6 @@ class Passes:
             self._model.crop(same)
             fresh = list(self._model.read(token_ids[same:])[known - count :])
             self._read = list(token_ids)
-            self.made += 1
             if len(self._rows) + len(fresh) > self._most_rows:
                 self._rows.clear()
             self._rows |= {key: row.clone() for key, row in zip(keys[known:], fresh, strict=True)}  # a view holds all

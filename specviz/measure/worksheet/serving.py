@@ -109,9 +109,8 @@ def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speed
         length += 1
     checking = min(worksheet.MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
     counted = counters.survival if len(counters.survival) >= length else ()
-    alike = counters.alike_alpha(length)
-    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
-    model = replace(model, block=counters.block)
+    alike, block = counters.alike_alpha(length), counters.block
+    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted, block=block)
     found = Production(counters, model, speedup)
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
@@ -184,13 +183,12 @@ def outlook(found: Production) -> Outlook:
     published: list[GpuCosts | PublishedRun] = [*GPU_COSTS, *PUBLISHED]
     places = []
     for name, each in {f"{each.pair}, {each.machine}": each for each in published}.items():
-        checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
-        steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
-        costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
-        tokens = (found.model.at(length).tokens for length in lengths)
-        speeds = [found.over_calls(*of_length) for of_length in zip(tokens, costs, strict=True)]
-        best = 1 + speeds.index(max(speeds))
-        places.append(OtherMachine(name, speeds[-1], best))
+        checks, model = getattr(each, "verification", None) or 1.0, replace(found.model, cost_ratio=each.cost_ratio)
+        speeds = [
+            found.over_calls(model.at(length).tokens, theory.round_steps(length, model.guess_cost(length), checks))
+            for length in range(1, found.draft_length + 1)
+        ]
+        places.append(OtherMachine(name, speeds[-1], 1 + speeds.index(max(speeds))))
     return Outlook(sorted(places, key=lambda place: place.speed))
 
 

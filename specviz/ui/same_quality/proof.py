@@ -1,6 +1,6 @@
 """What a visitor wants proved, as link and widgets hold it; what was proved so far, and what is under way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self
 
@@ -109,12 +109,13 @@ class SameQualityState:
     def start(
         self,
         place: ProofPlace,
-        make: Callable[[int], Prove | CompareGreedy | EnumerateRules],
+        command: Prove | CompareGreedy | EnumerateRules,
         rule: records.RuleName | None = None,
         position: records.Position = "first",
     ) -> None:
-        self.slot.start(make)
-        self.place, self.asked = place, Found(rule or place, make(0).request, "live", (), position)
+        """The command has no number yet."""
+        self.slot.start(lambda job: replace(command, job=job))
+        self.place, self.asked = place, Found(rule or place, command.request, "live", (), position)
 
     def refresh(self) -> bool:
         before, asked = self.slot.view.items, self.asked

@@ -95,9 +95,8 @@ def _button(
 
 
 def _compare(state: SameQualityState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
-    request = FORM.read().request()
     rule = records.FORGETFUL.name if place == "switch" else None
-    state.start(place, lambda job: CompareGreedy(job, request, list(presets), forgets=rule is not None), rule)
+    state.start(place, CompareGreedy(0, FORM.read().request(), [*presets], forgets=place == "switch"), rule)
 
 
 def _draw(state: SameQualityState, rule: records.RuleName) -> None:
@@ -105,7 +104,7 @@ def _draw(state: SameQualityState, rule: records.RuleName) -> None:
     FORM.came.acted = True
     position = wanted.position if only == "first" else only
     place: ProofPlace = "sampling" if rule == "lossless" else "switch"
-    state.start(place, lambda job: Prove(job, wanted.request(), rule, position, wanted.draws), rule, position)
+    state.start(place, Prove(0, wanted.request(), rule, position, wanted.draws), rule, position)
 
 
 def _switches(state: SameQualityState) -> None:
@@ -128,8 +127,7 @@ def _yours(state: SameQualityState) -> None:
     FORM.read()
 
     def begin() -> None:
-        request = FORM.read().request()
-        state.start("yours", lambda job: EnumerateRules(job, request))
+        state.start("yours", EnumerateRules(0, FORM.read().request()))
 
     _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
@@ -200,9 +198,9 @@ def show_greedy(state: SameQualityState) -> None:
     parted = [row for row in greedy.items if row.near_tie] if greedy else []
     if shown := greedy if parted else tied:
         row = min(parted or shown.items, key=lambda row: _state(row) != "fails")
-        settings, presets = DecodeSettings(draft_length=row.draft_length), [row.preset or ""]
+        settings = DecodeSettings(draft_length=row.draft_length)
         request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
-        tried = partial(state.start, "near-tie", lambda job: CompareGreedy(job, request, presets, half=True))
+        tried = partial(state.start, "near-tie", CompareGreedy(0, request, [row.preset], half=True))
         can = row.dtype == "bfloat16" and bool(row.preset)
         with right:
             st.markdown(SAYS["near_tie_title"])

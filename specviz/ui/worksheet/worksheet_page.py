@@ -13,7 +13,6 @@ from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
@@ -244,7 +243,7 @@ def _published() -> Iterator[TableCells]:
         yield pair, task, None, None, parts.NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
     for costs in GPU_COSTS:
         length = begin.OPENING_DRAFT_LENGTH if costs.verification else None
-        check = verification_steps(costs.verification, begin.OPENING_DRAFT_LENGTH + 1) if costs.verification else None
+        check = begin.start_of_gpu(costs).verification_at(begin.OPENING_DRAFT_LENGTH)
         speeds = parts.NOT_MEASURED, None, None, check, None
         yield costs.pair, SAYS["task_costs"], length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
