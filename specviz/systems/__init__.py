@@ -17,7 +17,7 @@ from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, 
 from specviz.systems.benches import ToolRun
 from specviz.systems.counts import Counts, figures_of, say_count
 from specviz.systems.fields import Fields, pieces_of, say_record
-from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, walk
+from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, straight, walk
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import SystemNames, counts_of, names_of, records_of
 from specviz.systems.traces import RecordOptions, SystemReport, trace_of
@@ -40,7 +40,7 @@ SYSTEMS = tuple(READERS)
 MOST_UPLOADED = 10**6  # bytes: a record has many values for its size, so a larger one would take much memory
 
 # In the order in which they are asked: each knows its own records better than those after it.
-ROWS = (*tensorrt_llm.ROWS, *sglang.ROWS, *vllm.ROWS, *llama_cpp.ROWS, *lm_studio.ROWS)
+ROWS = (*others.ROWS, *tensorrt_llm.ROWS, *sglang.ROWS, *vllm.ROWS, *llama_cpp.ROWS, *lm_studio.ROWS)
 KNOWN = frozenset(names_of((*ROWS, *vllm.LAST_ROWS)))
 SAMPLES = vllm.METRICS | sglang.METRICS | tensorrt_llm.METRICS
 TOOLS = (vllm.bench, sglang.bench, llama_cpp.bench, others.bench)
@@ -143,13 +143,14 @@ def read_counters(text: str) -> Counts:
     if any(word in text.lower() for word in WORDS):
         if len(text.splitlines()) > MOST_LINES:
             raise InputError(say_count("too_many_lines", most=MOST_LINES))
-        pasted = plain(text)
-        found = objects(pasted)
-        if (counts := _read(pasted, found)) is not None:
-            figures, block = figures_of(counts, limited_in(found)), bool(_BLOCK.search(pasted))
-            names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
-            convention = " ".join(conventions()[name] for name in names)
-            return replace(figures, reading=_reading(counts.used, pasted), block=block, convention=convention)
+        for written in dict.fromkeys((text, straight(text))):
+            pasted = plain(written)
+            found = objects(pasted)
+            if (counts := _read(pasted, found)) is not None:
+                figures, block = figures_of(counts, limited_in(found)), bool(_BLOCK.search(pasted))
+                names = (counts.convention, "marginal")[: 1 + bool(figures.survival)]
+                convention = " ".join(conventions()[name] for name in names)
+                return replace(figures, reading=_reading(counts.used, pasted), block=block, convention=convention)
         why = say_count("no_counts" if RATE.search(text) else "nothing_found")
     raise InputError(f"{why} {say_count('two_counts')}")  # these can be written by hand
 

@@ -4,6 +4,7 @@ A text may be a file, an answer, a stream, or a part of a page: with colours, in
 of a terminal, quoted in Markdown.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -34,6 +35,7 @@ _BEFORE = re.compile(
 # Markdown around a line (code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
 _MARKDOWN = re.compile(r"`|\*\*|\\(?=_)|(?<=\w) (?=: )")
 _SIGNS = str.maketrans("\u00a0\u2007\u2009\u202f\u3000：，＝（）％｜", "     :,=()%|", "\u200b\ufeff")
+_QUOTATION = str.maketrans("“”„‟‘’", '""""\'\'')
 LOGGED = ("SpecDecoding", "accept len", "draft acceptance", "statistics ")  # in the lines of systems' logs
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
 # How a record of a log begins: a level, a time, a process, or what is no log. Other lines go on with the one before.
@@ -48,6 +50,11 @@ def plain(text: str) -> str:
     """The text without colours and Markdown, and without what a container's log driver wrote around each line."""
     lines = _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines()
     return "\n".join(_unwrap_driver(_BEFORE.sub("", line)) for line in lines)
+
+
+def straight(text: str) -> str:
+    """The text with straight quotation marks: a page or an editor may have bent or escaped those of JSON."""
+    return html.unescape(text).translate(_QUOTATION) if "{" in text else text
 
 
 def _unwrap_driver(line: str) -> str:

@@ -57,6 +57,9 @@ ROWS = (
             drafted=("n_drafted",), accepted=("n_accept",), limit=()),
     # a table of runs, “pred= 192 draft= 180 acc= 146”
     replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",), accepted=("acc",)),
+    # the sum of such a table
+    replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
+            drafted=("total_draft",), accepted=("total_draft_accepted",), requests=("n_requests",)),
 )
 # fmt: on
 

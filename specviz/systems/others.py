@@ -12,6 +12,8 @@ from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
 
 # fmt: off
+# Spec-Bench: evaluation/speed.py, as printed
+ROWS = (SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),)
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
 USAGE = SystemNames(
     "OpenAI API", needs=("accepted_prediction_tokens",), accepted=("accepted_prediction_tokens",),

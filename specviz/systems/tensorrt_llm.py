@@ -1,4 +1,4 @@
-"""TensorRT-LLM: its answers, its page of counters. It reports no steps in order."""
+"""TensorRT-LLM: its answers, its statistics of iterations, its page of counters. It reports no steps in order."""
 
 from dataclasses import replace
 
@@ -16,6 +16,11 @@ ROWS = (
         "TensorRT-LLM", needs=("total_draft_tokens",), rounds=("num_spec_steps",), drafted=("total_draft_tokens",),
         accepted=("total_accepted_draft_tokens",), histogram=("acceptance_histogram",),
         length=("avg_decoded_tokens_per_iter",), written=ANSWER,
+    ),
+    # Of iterations: acceptanceLength is (accepted + requests) / requests
+    SystemNames(
+        "TensorRT-LLM", needs=("numDraftTokens",), rounds=("numRequestsWithDraftTokens",),
+        accepted=("numAcceptedTokens",), drafted=("numDraftTokens",),
     ),
 )
 # fmt: on

@@ -70,6 +70,11 @@ LAST_ROWS = (
         "vLLM", needs=("mean acceptance length",), without=("num_drafts",), length=("mean acceptance length",),
         marginal=("per-position acceptance rate",),
     ),
+    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
+    SystemNames(
+        "vLLM", needs=("num_drafts",), with_all=("num_draft_tokens", "num_accepted_tokens"), rounds=("num_drafts",),
+        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",),
+    ),
 )
 # fmt: on
 

@@ -47,7 +47,7 @@ from tests.support.records import report
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 
 
-PASSES = known(measured_passes(recorded_batches()))
+PASSES = measured_passes(recorded_batches())
 MODELS = {
     "one text": MODEL,
     "a batch of 4": replace(MODEL, batch=4),
@@ -175,12 +175,12 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     trace, own = fake_trace(draft_length=4), known(start_of_run(fake_trace(draft_length=4), "a run", "live"))
     monkeypatch.setattr("specviz.measure.worksheet.starts.is_trusted", lambda _: False)
     quiet = known(quiet_costs().find_for_run(trace)).drafts["wren-nano"]
-    [start, *_] = starts([trace], None, {})
+    [start, *_] = starts([trace], trace, {})
     assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)
     assert start.model.alpha == own.model.alpha
     assert "on a busy machine. By the costs of a quiet" in start.source
     monkeypatch.setattr("specviz.measure.worksheet.starts.known_costs", lambda *_: None)
-    [unknown, *_] = starts([trace], None, {})
+    [unknown, *_] = starts([trace], trace, {})
     assert unknown.model == replace(own.model, operations_ratio=unknown.model.operations_ratio)
     assert unknown.source.endswith("The machine was busy: the costs may be wrong.")
 
@@ -224,7 +224,7 @@ def test_counts_of_a_link_without_their_length_are_at_the_links_own() -> None:
 # ---- production's counters, with and without a measured speedup
 
 CHEAP = WorksheetModel(0.8, 4, 0.05, 1.2, 0.02)  # v grows by 0.05 a token
-RECORDED, OPT = CostsOrigin("the recorded run"), CostsOrigin("published GPU costs: OPT", "told")
+RECORDED, OPT = CostsOrigin("the recorded run"), CostsOrigin("published GPU costs: OPT", are_told=True)
 COUNTED = ISSUE.replace(" 780", " 800").replace(" 270", " 250")  # 800, 450, 250, 140 and 80 of 1,000
 BLOCK = f"speculative_algorithm='DFLASH'\n{report('08/input.txt').read_text('utf-8')}"
 TOTALS = "trtllm_spec_decode_num_draft_tokens_total 1000\ntrtllm_spec_decode_num_accepted_tokens_total {}\n"

@@ -84,7 +84,7 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    ends = [each["low"] if each["trusted"] else None for each in results(result)]
+    ends: list[Any] = [each["low"] if each["trusted"] else None for each in results(result)]
     return min(ends) if ends and None not in ends else None
 
 

@@ -140,9 +140,8 @@ def production(counters: Counts, costs: worksheet.WorksheetModel, speedup: float
         length += 1
     checking = min(worksheet.MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
     counted = counters.survival if len(counters.survival) >= length else ()
-    alike = counters.alike_alpha(length)
-    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
-    model = replace(model, block=counters.block)
+    alike, block = counters.alike_alpha(length), counters.block
+    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted, block=block)
     found = Production(counters, model, speedup)
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
@@ -170,7 +169,7 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
         counted = say("counted_thousand")
     inferred = found.speedup is not None
-    origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
+    origin = CostsOrigin(say("inferred"), are_told=True, contain_load=True) if inferred else costs
     batch, running = found.model.batch, counters.running
     if running and not origin.contain_load:
         batch = min(worksheet.BATCHES, key=lambda size: abs(size - running))

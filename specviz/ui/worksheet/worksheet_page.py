@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 import streamlit as st
 
@@ -14,7 +13,6 @@ from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
@@ -46,7 +44,7 @@ class KnownFigures:
     costs: dict[tuple[str, str], Costs]
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
     starts: list[begin.WorksheetStart]
-    last: Trace | None  # the visitor's newest run, or the recorded one before there is any
+    last: Trace  # the visitor's newest run, or the recorded one before there is any
     last_source: str
 
 
@@ -72,9 +70,10 @@ def known_runs(visitor: Session) -> KnownFigures:
     if past.opened and past.opened_as == past.count and (file := begin.start_of_file(past.opened)):
         found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
     batches = recorded_batches()
-    if passes := measured_passes(batches):  # of the target whose passes over several texts were measured
-        its = partial(replace, passes=passes)
-        found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
+    passes = measured_passes(batches)
+    for at, each in enumerate(found):  # of the target whose passes over several texts were measured
+        if each.target == passes.target:
+            found[at] = replace(each, model=replace(each.model, passes=passes))
     every = [*found, *begin.batch_starts(batches)]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
@@ -115,7 +114,7 @@ def show_gaps(known: KnownFigures) -> None:
 
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
-    if trace is None or not (found := exercises(trace)):
+    if not (found := exercises(trace)):
         return parts.notices([SAYS["no_run"]], "info")
     about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
     st.markdown(SAYS["exercises"].format(**about))
@@ -244,7 +243,7 @@ def _published() -> Iterator[TableCells]:
         yield pair, task, None, None, parts.NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
     for costs in GPU_COSTS:
         length = begin.OPENING_DRAFT_LENGTH if costs.verification else None
-        check = verification_steps(costs.verification, begin.OPENING_DRAFT_LENGTH + 1) if costs.verification else None
+        check = begin.start_of_gpu(costs).verification_at(begin.OPENING_DRAFT_LENGTH)
         speeds = parts.NOT_MEASURED, None, None, check, None
         yield costs.pair, SAYS["task_costs"], length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
