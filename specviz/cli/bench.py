@@ -77,8 +77,10 @@ class BenchOptions(WorkloadOptions, ResultOptions):
     ] = None
     show: Annotated[Path | None, Option(metavar="FILE", help="say again what a bench found")] = None
     fail_below: Annotated[float | None, Option(metavar="X", help="status 1 where an interval begins below X")] = None
-    max_new_tokens: Annotated[int, Option(metavar="N", help="tokens of each answer")] = 64
-    temperature: Annotated[float, Option(metavar="X", help="0 is greedy")] = 0.0
+    max_new_tokens: Annotated[
+        int, Option(metavar="N", min=1, max=bench_file.MAX_TOKENS, help="tokens of each answer")
+    ] = 64
+    temperature: Annotated[float, Option(metavar="X", min=0, max=100, help="0 is greedy")] = 0.0
     seed: Annotated[int, Option(metavar="N", help="that the servers are given")] = 0
     concurrency: Annotated[str | None, Option(metavar="C,C,...", help="requests under way at once (default: 1)")] = None
     rate: Annotated[
@@ -87,7 +89,7 @@ class BenchOptions(WorkloadOptions, ResultOptions):
     goodput: Annotated[
         str | None, Option(metavar="ttft:500ms,tpot:50ms", help="say the share of requests within these limits")
     ] = None
-    repeats: Annotated[int, Option(metavar="R", help="of each prompt; prompts are the sample")] = 1
+    repeats: Annotated[int, Option(metavar="R", min=1, max=1_000, help="of each prompt; prompts are the sample")] = 1
 
 
 @add_command(
