@@ -193,7 +193,10 @@ def measure(options: BenchOptions) -> BenchResult:
         [bench_file.BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
         against_itself=bool(options.aa),
     )
-    asked_for = bench_file.read_result(dump_result(asked_for).encode())  # within the bounds of a bench file, or refused
+    try:
+        asked_for = bench_file.read_result(dump_result(asked_for).encode())  # within the bounds of a bench file
+    except ValueError as error:
+        raise InputError(f"These options ask for no bench. {error}") from None
     blocks = plan(len(prompts), settings, list(addresses))
     file = Path(options.json) if options.json not in (None, "-") else None
 
