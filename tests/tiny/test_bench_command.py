@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.cli.bench import _within
 from specviz.cli.main import main
 from specviz.measure.endpoints.pairs import Within
-from specviz.measure.endpoints.result import dump_result, read_result
+from specviz.measure.endpoints.result import SIDES, Accepted, BenchResult, dump_result, read_result
+from specviz.measure.endpoints.turns import plan
 from tests.support.bench_results import PROMPTS, make_bench
 from tests.support.endpoint_server import FakeServer, Reply, ending, event, run_alone, running, said
 from tests.support.known import known
@@ -26,6 +28,9 @@ Both = tuple[FakeServer, FakeServer]  # with and without speculation
 Errors = pytest.CaptureFixture[str]
 ASKED = ["--workload", "story", "--prompts", "3", "--max-new-tokens", "8"]
 CHAT = '{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]}\n'
+
+
+WORD = event({"choices": [{"text": "a"}]})
 
 
 def bench(arguments: list[str]) -> int:
@@ -43,6 +48,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are named as they are in a folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "prompts.jsonl").write_text(CHAT, encoding="utf-8")
+
+
+def saved() -> BenchResult:
+    return read_result(Path("bench.json").read_bytes())
 
 
 def urls(speculative: FakeServer, plain: FakeServer) -> list[str]:
@@ -141,12 +150,70 @@ def test_what_cannot_be_written_is_found_first_and_a_file_of_another_bench_is_no
     assert Path("bench.json").read_bytes() == before
 
 
+def measured(speculative: FakeServer, plain: FakeServer, *options: str) -> BenchResult:
+    with running(speculative), running(plain):
+        assert bench([*urls(speculative, plain), *ASKED, *options, "--json", "bench.json"]) == 0
+    return saved()
+
+
+def test_a_bench_holds_every_answer_and_what_the_servers_counted_for_others_too() -> None:
+    """A server that still writes is waited for."""
+    plain = FakeServer(busy=3)
+    found = measured(FakeServer(drafts=3, strangers=50), plain)
+    assert plain.busy == 0
+    planned = [(side, block.jobs[0][0]) for block in plan(3, found.settings, SIDES) for side in block.order]
+    assert [(answer.side, answer.prompt) for answer in found.answers] == planned
+    assert {(answer.tokens, answer.problem) for answer in found.answers} == {(8, "")}
+    began = [answer.began for answer in found.answers]
+    assert began == sorted(began)
+    spans = Counter(f"{its.side} {its.asked} {its.written} {its.others} {its.accepted}" for its in found.spans)
+    rounds, none = Accepted(6, 6, 2, [2, 2, 2]), Accepted(0, 0, 0)
+    asked = [f"with True 58 50 {rounds}", "without True 8 0 None"]
+    assert spans == dict.fromkeys([*asked, f"with False 0 0 {none}", "without False 0 0 None"], 3)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_so_many_requests_are_under_way_at_once(concurrency: int) -> None:
+    together = Barrier(concurrency)  # an answer begins when so many are under way
+
+    def answer(body: dict[str, Any]) -> Reply:
+        if len(speculative.asked) > 1:  # the first is whether it answers
+            together.wait(60)
+        return Reply(speculative.parts(body))
+
+    speculative = FakeServer(answer=answer)
+    found = measured(speculative, FakeServer(), "--concurrency", str(concurrency), "--repeats", "4")
+    assert not any(each.problem for each in found.answers)
+    assert speculative.most_at_once == concurrency
+    assert len(speculative.asked) == (12 if concurrency == 1 else 36) + 4  # and some to warm up
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_failed_request_is_repeated_at_the_end_and_keeps_its_problem_if_it_fails_again(again: bool) -> None:
+    """The first four requests are whether it answers, and to warm up."""
+    asked, fails = count(), [5, *[7] * again]
+    server = FakeServer(answer=lambda _: said("no memory", 503) if next(asked) in fails else ending(2, WORD, WORD))
+    found = measured(server, FakeServer())
+    assert found.notes == [
+        "with: 1 request failed and was repeated at the end: it answered 503 Service Unavailable: “no memory”."
+    ]
+    failed = [(answer.prompt, answer.tokens) for answer in found.answers if answer.problem]
+    assert failed == [(plan(3, found.settings, SIDES)[1].jobs[0][0], None)] * again
+    assert len(found.answers) == 6
+
+
+def test_a_few_tokens_more_than_asked_for_are_a_note_and_many_a_problem(capsys: Errors) -> None:
+    found = measured(FakeServer(writes=11), FakeServer())
+    assert not any(answer.problem for answer in found.answers)
+    assert found.notes == ["with: there are answers of more than the 8 tokens that were asked for."]
+    with running(many := FakeServer(writes=40)):
+        assert bench(["--with", many.url, *ASKED]) == 2
+    assert "wrote 40 tokens, and at most 8 were asked for" in capsys.readouterr().err
+
+
 def hear_ctrl_c() -> None:
     """A shell's background jobs, and what they start, do not hear it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-WORD = event({"choices": [{"text": "a"}]})
 
 
 def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on() -> None:
@@ -171,9 +238,9 @@ def test_ctrl_c_saves_what_was_measured_and_the_same_command_goes_on() -> None:
         done.set()
         assert process.returncode == 130
         assert said_last.splitlines()[-1].startswith("specviz: stopped before it was done; what was measured is in")
-        first, asked = read_result(Path("bench.json").read_bytes()), len(speculative.asked)
+        first, asked = saved(), len(speculative.asked)
         assert bench(options) == 0
-    whole = read_result(Path("bench.json").read_bytes())
+    whole = saved()
     assert (len(first.answers), len(whole.answers), whole.answers[:2]) == (2, 6, first.answers)
     assert len(speculative.asked) - asked == 1 + 3 + 2, "whether it answers, and some to warm up"
     assert [note.split(";")[0] for note in whole.notes] == ["Interrupted with 2 of 3 blocks to do"]
@@ -190,7 +257,7 @@ def test_a_server_that_is_gone_ends_the_bench_and_what_is_saved_is_said(json_opt
     assert "answers no more: it answered 503 Service Unavailable: “no memory”" in problem
     assert ("what was measured is in bench.json" if json_option else "nothing is saved") in problem
     if json_option:
-        assert len([*read_result(Path("bench.json").read_bytes()).done()]) >= 4
+        assert len([*saved().done()]) >= 4
 
 
 def test_a_server_against_itself_says_what_can_be_told(servers: Both, capsys: Errors) -> None:
@@ -199,7 +266,7 @@ def test_a_server_against_itself_says_what_can_be_told(servers: Both, capsys: Er
     assert "A server against itself" in out
     assert "× is too close to call" in out
     assert "same server" not in out
-    assert read_result(Path("bench.json").read_bytes()).against_itself
+    assert saved().against_itself
 
 
 @pytest.mark.parametrize("loads", ["1", "1,2"])
