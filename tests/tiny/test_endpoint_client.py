@@ -13,6 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.errors import InputError
+from specviz.measure.endpoints import client
 from specviz.measure.endpoints.client import Endpoint, open_client, parse_address
 from specviz.measure.endpoints.reading import BadAnswer, Lines
 from specviz.measure.endpoints.result import Answer, BenchSettings, Server
@@ -20,6 +21,7 @@ from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import DONE, JSON, FakeServer, Reply, ending, event, page, run_async, running, said
 
 T = TypeVar("T")
+Act = Callable[[Endpoint], Coroutine[Any, Any, T]]
 KEY = "sk-secret-0123456789"
 SETTINGS = BenchSettings(4, 0.0, 0, 1, [1], "completions")
 CHAT = replace(SETTINGS, api="chat", temperature=0.7, seed=3, extra_body='{"draft_model": "small"}')
@@ -27,15 +29,10 @@ ASKED = SweepPrompt("", "", "Once", messages=(("system", "Be brief."), ("user", 
 TEXT = event({"choices": [{"text": "Once"}]})
 
 
-def with_endpoint(
-    server: FakeServer,
-    act: Callable[[Endpoint], Coroutine[Any, Any, T]],
-    settings: BenchSettings = SETTINGS,
-    **more: Any,
-) -> T:
+def with_endpoint(server: FakeServer, act: Act[T], settings: BenchSettings = SETTINGS) -> T:
     async def acted() -> T:
         async with open_client(1) as http:
-            return await act(Endpoint(parse_address(server.url, "--with"), http, settings, KEY, **more))
+            return await act(Endpoint(parse_address(server.url, "--with"), http, settings, KEY, "wren"))
 
     return run_async(acted())
 
@@ -44,9 +41,9 @@ async def listen(endpoint: Endpoint) -> Answer:
     return (await endpoint.listen(ASKED)).answer()
 
 
-def ask(server: FakeServer, **more: Any) -> Answer:
+def ask(server: FakeServer) -> Answer:
     with running(server):
-        return with_endpoint(server, listen, model="wren", **more)
+        return with_endpoint(server, listen)
 
 
 def dripping() -> Iterator[bytes]:
@@ -106,9 +103,10 @@ def test_a_wrong_answer_takes_little_memory(wrong: str) -> None:
     assert KEY not in told
 
 
-def test_an_answer_that_drips_is_ended() -> None:
+def test_an_answer_that_drips_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "WHOLE", 0.3)
     with pytest.raises(BadAnswer, match="its answer took longer than 0 s, and was ended"):
-        ask(FakeServer(answer=lambda _: Reply(dripping())), whole=0.3)
+        ask(FakeServer(answer=lambda _: Reply(dripping())))
 
 
 def test_nothing_listens_or_the_server_has_no_tls() -> None:
@@ -237,7 +235,7 @@ def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
         return texts
 
     with running(server := FakeServer(closes=True)):
-        assert set(with_endpoint(server, thrice, model="wren")) == {"Once upon a time"}
+        assert set(with_endpoint(server, thrice)) == {"Once upon a time"}
     assert server.dropped
 
 

@@ -382,14 +382,12 @@ def test_goodput_is_the_share_of_all_requests_that_keep_both_limits() -> None:
 
 
 def test_the_fastest_of_several_servers_is_named_only_where_the_intervals_tell_it(snapshot: SnapshotAssertion) -> None:
-    fast, slow = make_bench({1: 2.0, 4: 1.3}), make_bench({1: 1.2, 4: 1.3}, seed=2)
+    fast, slow = make_bench({1: 2.0, 4: 1.3}), make_bench({1: 1.2, 4: 1.31}, seed=2)
     fast = replace(fast, with_=replace(fast.with_, drafts="wren-nano"))
-    rows, said = compare_servers([slow, fast])
-    assert [
-        *(json.dumps(shown(row)) for row in rows),
-        *said,
-        *compare_servers([fast, BENCHES["two prompts"]])[1],
-    ] == snapshot
+    rows, told = compare_servers([slow, fast])
+    for other in ("two prompts", "faster than its tokens allow"):  # without an interval, and not trusted
+        told += compare_servers([fast, BENCHES[other]])[1]
+    assert [*(json.dumps(shown(row)) for row in rows), *told] == snapshot
 
 
 @pytest.mark.parametrize(
