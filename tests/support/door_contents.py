@@ -112,6 +112,10 @@ def texts(begin: bytes = b"") -> list[bytes]:
     return [begin + make().encode() for make in TEXTS]
 
 
+def pasted() -> list[bytes]:
+    return texts(b"draft ")
+
+
 def from_a_tab() -> list[bytes]:
     return [*texts(), *(content for content in files() if content == content.decode(errors="replace").encode())]
 

@@ -160,8 +160,11 @@ def field(page: str, *keys: str, press: str = "") -> Reader:
     return read
 
 
-GUESS = field("be_the_draft", "be_the_draft_guess", "be_the_draft_second", press="be_the_draft_send")
-NAME_AND_CODE = field("class", "class_code", "class_name", press="class_join")
+def guess_and_name(content: bytes) -> str:
+    guess = field("be_the_draft", "be_the_draft_guess", "be_the_draft_second", press="be_the_draft_send")
+    return f"{guess(content)} {field('class', 'class_code', 'class_name', press='class_join')(content)}"
+
+
 EACH_PAGE = cycle(PAGES)
 
 
@@ -220,126 +223,72 @@ class Door:
     test: str = ""  # another one that measures it
 
 
-UPLOADED, CLASS = f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds", ClassLimits()
+CLASS = ClassLimits()
+PLACES = CLASS.classes * CLASS.students
+UPLOADED = f"{UPLOAD.megabytes} MB, {UPLOAD.rounds:,} rounds"
 RECORD = f"{MOST_UPLOADED // MEGA} MB, {UPLOAD.rounds:,} steps, {UPLOAD.drafted:,} drafted tokens"
+SWEPT = f"{table.UPLOAD_MEGABYTES} MB, {table.UPLOAD.rows:,} rows"
+PROMPTS = f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts"
 TRIES = f"{MOST:,} characters, of which {MAX_RUNS} runs are looked for, in files of {LIST_BYTES // MEGA} MB"
-TYPED = f"{MOST_TEXT // MEGA} MB, of which 20,000 characters are taken"
 BENCH = f"{result.MOST_MEGABYTES} MB, of which {result.MAX_PROMPTS} prompts are read"
-LONG_VALUE = '{"text":"' + 'x\\"' * 600_000 + '"}'
-ROOM, SWEPT = "test_one_visitor_uploads_no_more_than_it_may_and_is_forgotten", f"{table.UPLOAD_MEGABYTES} MB"
+ROOM = "tests/browser/test_doors.py::test_one_visitor_uploads_no_more_than_it_may_and_is_forgotten"
+PARTS = "tests/tiny/test_endpoint_client.py::test_a_wrong_answer_takes_little_memory"
+VLLM = partial(RECORDS["vllm"], 370)
+# fmt: off
 DOORS = {
     "a trace": Door(UPLOADED, 80, lambda it: len(open_run(it).rounds), sent.long_trace, r"\d{3,4}"),
     "the draws of a student's rule": Door(UPLOADED, 120, lambda it: len(read_draws(it)[1].positions), sent.drawn, "1"),
-    "a record of another system": Door(RECORD, 150, record, partial(RECORDS["vllm"], 370), "371", sent.records),
-    "a sweep as CSV": Door(
-        f"{SWEPT}, {table.UPLOAD.rows:,} rows", 40, lambda it: len(table.read_frame(it, "I")), sent.sweep, "2000"
-    ),
+    "a record of another system": Door(RECORD, 150, record, VLLM, "371", sent.records),
+    "a sweep as CSV": Door(SWEPT, 40, lambda it: len(table.read_frame(it, "I")), sent.sweep, f"{table.UPLOAD.rows}"),
     "a bench file": Door(f"{UPLOAD_MEGABYTES} MB", 100, bench, sent.bench, r"\d{3} rows, \d+ sentences"),
     "a file of prompts": Door(
-        f"{MAX_FILE_BYTES // MEGA} MB, {MAX_PROMPTS} prompts",
-        45,
-        lambda it: len(read_prompt_file(written(it)).prompts),
-        sent.prompts,
-        str(MAX_PROMPTS),
-    ),
+        PROMPTS, 45, lambda it: len(read_prompt_file(written(it)).prompts), sent.prompts, f"{MAX_PROMPTS}"),
     "a lesson plan": Door(f"{MAX_BYTES // 1000} kB", 30, command("lesson", "check", "file"), sent.plan, "done"),
-    "files of one visitor together": Door(
-        f"{MOST_FILES} files, {SESSION_BYTES // MEGA} MB", 30, test=f"tests/browser/test_doors.py::{ROOM}"
-    ),
+    "files of one visitor together": Door(f"{MOST_FILES} files, {SESSION_BYTES // MEGA} MB", 30, test=ROOM),
     "a message over the page's connection": Door(
-        f"4 MB, {MOST_ITEMS:,} items of lists", 140, forged, partial(sent.typed, "x" * 3_900_000), "False", sent.forged
-    ),
+        f"4 MB, {MOST_ITEMS:,} items of lists", 140, forged, partial(sent.typed, "x" * 3_900_000),
+        "False", sent.forged),
     "values of components": Door(
-        f"{MOST_VALUES:,} characters outside of texts",
-        40,
-        forged,
-        partial(sent.valued, LONG_VALUE),
-        "False",
-        lambda: [*map(sent.valued, sent.dense())],
-    ),
+        f"{MOST_VALUES:,} characters outside of texts", 40, forged,
+        lambda: sent.valued('{"text":"' + 'x\\"' * 600_000 + '"}'), "False", lambda: [*map(sent.valued, sent.dense())]),
     "a prompt that is written": Door(
-        f"{MAX_PROMPT_CHARACTERS:,} characters",
-        120,
-        field("race", "race_own"),
-        lambda: b"x" * MAX_PROMPT_CHARACTERS,
-        others=sent.texts,
-    ),
+        f"{MAX_PROMPT_CHARACTERS:,} characters", 120, field("race", "race_own"),
+        lambda: b"x" * MAX_PROMPT_CHARACTERS, others=sent.texts),
     "pasted counters": Door(
-        f"{MAX_CHARACTERS:,} characters",
-        100,
-        field("worksheet", "worksheet_paste"),
-        lambda: b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40),
-        others=partial(sent.texts, b"draft "),
-    ),
+        f"{MAX_CHARACTERS:,} characters", 100, field("worksheet", "worksheet_paste"),
+        lambda: b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), others=sent.pasted),
     "a guess, a name or a code": Door(
-        "4 MB, of which 200 characters are looked at",
-        140,
-        lambda it: f"{GUESS(it)} {NAME_AND_CODE(it)}",
-        lambda: b"a" * 200,
-        others=sent.texts,
-    ),
+        "4 MB, of which 200 characters are looked at", 140, guess_and_name, lambda: b"a" * 200, others=sent.texts),
     "a link": Door(
-        "524,288 characters, 1,000 parameters", 50, link, lambda: b"preset=story-1&gamma=5", others=sent.links
-    ),
+        "524,288 characters, 1,000 parameters", 50, link, lambda: b"preset=story-1&gamma=5", others=sent.links),
     "a game that the tab held": Door(
-        f"{MOST:,} characters",
-        100,
-        lambda it: type(load_game(it.decode())).__name__,
-        lambda: b'{"link":{}}',
-        "SavedGame|.*cannot be read",
-        sent.from_a_tab,
-    ),
+        f"{MOST:,} characters", 100, lambda it: type(load_game(it.decode())).__name__, lambda: b'{"link":{}}',
+        "SavedGame|.*cannot be read", sent.from_a_tab),
     "quiz answers that the tab held": Door(
-        f"{MOST:,} characters, of which 10,000 are read",
-        30,
-        lambda it: len(read_answers(it.decode())),
-        lambda: b'{"quiz-1": 0}',
-        "1",
-        sent.from_a_tab,
-    ),
+        f"{MOST:,} characters, of which 10,000 are read", 30, lambda it: len(read_answers(it.decode())),
+        lambda: b'{"quiz-1": 0}', "1", sent.from_a_tab),
     "a list of tries that the tab held": Door(TRIES, 50, taken_back, sent.many_runs, "3 runs, 0 gone", sent.texts),
     "a class that the tab or a cookie held": Door(
-        f"{MOST:,} characters, two secrets of 64", 50, restored, lambda: b"a.b", "None", sent.texts
-    ),
+        f"{MOST:,} characters, two secrets of 64", 50, restored, lambda: b"a.b", "None", sent.texts),
     "what is sent for a class": Door(
-        f"{CLASS.classes} classes of {CLASS.students} students",
-        30,
-        taught,
-        lambda: b"Ada",
-        f"{CLASS.classes} classes, {CLASS.classes * CLASS.students} students",
-        lambda: [b"\xf0\x9f\x90\xa6" * 250_000],
-    ),
+        f"{CLASS.classes} classes of {CLASS.students} students", 30, taught, lambda: b"Ada",
+        f"{CLASS.classes} classes, {PLACES} students", lambda: [b"\xf0\x9f\x90\xa6" * 250_000]),
     "a trace on the command line": Door(
-        f"{FILE.megabytes} MB, {FILE.rounds:,} rounds",
-        320,
-        command("show", "file"),
-        partial(sent.long_trace, FILE.megabytes - 3, FILE.rounds),
-        "done",
-    ),
+        f"{FILE.megabytes} MB, {FILE.rounds:,} rounds", 320, command("show", "file"),
+        partial(sent.long_trace, FILE.megabytes - 3, FILE.rounds), "done"),
     "a record on the command line": Door(
-        f"{MOST_BYTES // MEGA} MB",
-        170,
-        command("import", "file", "--from", "vllm", "--out", "out"),
-        partial(RECORDS["vllm"], 370),
-        "done",
-    ),
-    "a prompt or a schema on the command line": Door(TYPED, 100, prompt_and_schema, sent.schema, "str and Grammar"),
+        f"{MOST_BYTES // MEGA} MB", 170, command("import", "file", "--from", "vllm", "--out", "out"), VLLM, "done"),
+    "a prompt or a schema on the command line": Door(
+        f"{MOST_TEXT // MEGA} MB, of which 20,000 characters are taken", 100, prompt_and_schema, sent.schema,
+        "str and Grammar"),
     "a sweep on the command line": Door(
-        f"{table.MOST_BYTES // MEGA} MB, {table.FILE.rows:,} rows",
-        100,
-        lambda it: len(table.SweepFile(written(it)).rows),
-        partial(sent.sweep, table.FILE.rows),
-        str(table.FILE.rows),
-    ),
-    "an answer of a server that bench asks": Door(
-        f"{MOST_LINE // 1000} kB a part",
-        100,
-        test="tests/tiny/test_endpoint_client.py::test_a_wrong_answer_takes_little_memory",
-    ),
+        f"{table.MOST_BYTES // MEGA} MB, {table.FILE.rows:,} rows", 100,
+        lambda it: len(table.SweepFile(written(it)).rows), partial(sent.sweep, table.FILE.rows), f"{table.FILE.rows}"),
+    "an answer of a server that bench asks": Door(f"{MOST_LINE // 1000} kB a part", 100, test=PARTS),
     "a bench on the command line": Door(
-        BENCH, 400, lambda it: len(import_files(it, it).answers), sent.tool_file, "400"
-    ),
+        BENCH, 400, lambda it: len(import_files(it, it).answers), sent.tool_file, f"{2 * result.MAX_PROMPTS}"),
 }
+# fmt: on
 
 ZERO = Path("/dev/zero")
 ENDLESS: dict[bytes, Callable[[], object]] = {
