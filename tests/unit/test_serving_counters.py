@@ -242,12 +242,6 @@ def test_of_what_was_read_names_are_said_once_and_no_name_of_somebody_else() -> 
     assert read_counters(f"statistics draft: {calls}").reading == "Read: 1 line about speculation."
 
 
-@pytest.mark.parametrize("before", ["", "bench: ", "#questions: 80, Throughput (token/s): 100.00, "])
-def test_a_line_of_pairs_may_begin_with_a_word_and_have_units(before: str) -> None:
-    line = f"{before}Accept length: 2.11, Mean TPOT (ms): 10.90, Total generated tokens: 21000"
-    assert read_counters(line).tokens_per_target_call == 2.11
-
-
 def test_positions_that_a_server_counts_are_used_also_where_the_limits_of_its_answers_cut_rounds() -> None:
     """Found: four answers were cut in the middle of a round, and no position was said to be counted any more."""
     page = FIXTURES / "records/endpoints/vllm-0.32-draft-metrics-2.txt"
