@@ -29,7 +29,9 @@ NO_ROOM, TOO_LARGE = 413, 1009
 
 @pytest.fixture(scope="module", params=grid(["app.py", "serve.py", "cloud/streamlit_app.py"], ("app.py",)))
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """One that has drawn a page: under app.py it is guarded from then on."""
     with serving(ROOT / request.param, tmp_path_factory.mktemp("doors") / "server.log") as started:
+        run(upload(port_of(started), 0))
         yield started
 
 

@@ -239,7 +239,7 @@ DOORS = {
     "a trace": Door(UPLOADED, 80, lambda it: len(open_run(it).rounds), sent.long_trace, r"\d{3,4}"),
     "the draws of a student's rule": Door(UPLOADED, 120, lambda it: len(read_draws(it)[1].positions), sent.drawn, "1"),
     "a record of another system": Door(RECORD, 150, record, VLLM, "371", sent.records),
-    "a sweep as CSV": Door(SWEPT, 40, lambda it: len(table.read_frame(it, "I")), sent.sweep, f"{table.UPLOAD.rows}"),
+    "a sweep as CSV": Door(SWEPT, 50, lambda it: len(table.read_frame(it, "I")), sent.sweep, f"{table.UPLOAD.rows}"),
     "a bench file": Door(f"{UPLOAD_MEGABYTES} MB", 100, bench, sent.bench, r"\d{3} rows, \d+ sentences"),
     "a file of prompts": Door(
         PROMPTS, 45, lambda it: len(read_prompt_file(written(it)).prompts), sent.prompts, f"{MAX_PROMPTS}"),
