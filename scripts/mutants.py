@@ -36,7 +36,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "reports": (["measure/endpoints/report"], ["unit/test_bench_findings"]),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
     "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_tables_read"]),
-    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_serving_counters", "unit/test_vllm"]),
+    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_serving_counters"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],
         ["unit/test_worksheet"],
