@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +91,7 @@ def served(
     log: Path = Path(os.devnull),
     entry: str = "serve.py",
     module: Sequence[str] = ("streamlit",),
-    environment: Mapping[str, str] | None = None,
+    environment: dict[str, str] | None = None,
 ) -> Iterator[Server]:
     """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`.
 
