@@ -181,6 +181,7 @@ def field(content: bytes) -> Change:
 
 
 LONG_TEXT = pack("<Q", 2**20) + b"x" * 2**20
+LISTS = [pack("<QBIIQ", 1, 97 + number, 9, 7, 10**6) + bytes(10**6) for number in range(20)]  # each in a field
 HOSTILE: dict[str, tuple[Change, str]] = {
     "empty": (lambda _: b"", "is not a GGUF file"),
     "other bytes": (put(0, b"PK\3\4"), "is not a GGUF file"),
@@ -192,6 +193,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a huge text": (put(24, pack("<Q", 2**62)), "broken (byte"),
     "a long list": (field(pack("<IIQ", 9, 0, 2**50)), "broken (byte"),
     "many long texts": (field(pack("<IIQ", 9, 8, 40) + LONG_TEXT * 40), "broken (byte"),
+    "many long lists": (lambda whole: whole[:16] + pack("<Q", 20) + b"".join(LISTS), "broken (byte"),
     "lists in lists": (field(pack("<IIQ", 9, 9, 5)), "broken (byte"),
     "a field of no type": (field(pack("<I", 77)), "broken (byte"),
     "only zeros after the counts": (lambda whole: whole[:24] + bytes(10_000_000), "broken"),

@@ -183,11 +183,11 @@ NARROW = with_tokenizer(tiny_model(seed=1, vocabulary=258, name="narrow"), token
 
 
 def test_a_text_must_fit_both_context_windows_in_their_own_tokens() -> None:
-    wide, settings = random_model("story"), DecodeSettings(max_new_tokens=8)
-    said = refusal(lambda: speculative_decode(wide, TranslatedDrafter(NARROW, wide), STORY + "..", settings))
-    assert "96 tokens) and 8 new tokens do not fit" in said
+    wide, text, settings = random_model("story"), STORY[:60], DecodeSettings(max_new_tokens=8)
+    said = refusal(lambda: speculative_decode(wide, TranslatedDrafter(NARROW, wide), text, settings))
+    assert "60 tokens) and 8 new tokens do not fit" in said
     assert "64 tokens" in said
-    said = refusal(lambda: speculative_decode(NARROW, TranslatedDrafter(wide, NARROW), STORY, settings))
+    said = refusal(lambda: speculative_decode(NARROW, TranslatedDrafter(wide, NARROW), text, settings))
     assert "do not fit narrow's context window" in said
 
 
