@@ -77,14 +77,6 @@ def test_a_link_shows_its_recorded_run_with_as_much_as_it_says(
     assert visit(linked).of(WatchState).run.view.state == "idle", "a link alone loads no model"
 
 
-def test_a_setting_that_the_short_view_hides_is_kept(page: AppTest) -> None:
-    page.slider(key="temperature").set_value(0.7).run()
-    for _ in range(2):  # both ways, with one more drawing of the short view
-        page.button(key="change_view").click().run()
-        assert asked(page.run()).settings.temperature == 0.7
-    assert page.slider(key="temperature").value == 0.7
-
-
 def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> None:
     data, recorded = stage_of(page), known(first_trace())
     drafter = known(recorded.drafter)
