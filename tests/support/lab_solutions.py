@@ -134,10 +134,11 @@ LOOPS = {
     "bonus_forgotten": (_WRITTEN, "out += guesses[:kept] + ([own] if kept < draft_length else [])"),
 }
 
-# Right in another way: the prompt is read whole, and the last guess too.
+# Right in another way: the prompt is read whole, in two parts, and the last guess too.
 OTHER_LOOP = """
 def speculative_decode(target, draft, prompt, draft_length, new_tokens):
-    out = [target.read(prompt)[-1]]
+    target.read(prompt[:1])
+    out = [target.read(prompt[1:])[-1]]
     draft.read(prompt)
     while len(out) < new_tokens:
         guesses = [draft.read((prompt + out)[draft.length :])[-1]]
