@@ -35,38 +35,41 @@ minutes: 3
 goals:
   - See a round.
 moments:{MOMENT}"""
-ANSWER = "Line 11, “answer”"
 
 
-def plan_with(old: str = "", new: str = "") -> LessonPlan:
-    assert PLAN.count(old) == 1 or not old
-    return parse_plan(PLAN.replace(old, new).encode(), "own")
+def changed(old: str, new: str) -> bytes:
+    assert PLAN.count(old) == 1
+    return PLAN.replace(old, new).encode()
 
 
-def problems_of(text: str | bytes) -> list[str]:
+def plan_with(old: str, new: str) -> LessonPlan:
+    return parse_plan(changed(old, new), "own")
+
+
+def problems_of(text: bytes) -> list[str]:
     with pytest.raises(PlanError) as refused:
-        parse_plan(text if isinstance(text, bytes) else text.encode(), "own")
+        parse_plan(text, "own")
     return refused.value.problems
 
 
 def test_a_plan_is_read_with_everything_in_it() -> None:
     screen = Screen.from_link(LINK)
     moment = Moment("One moment", 3, screen, "Which guess fails: the first?", "The third.")
-    assert plan_with() == LessonPlan("A plan", 3, ("See a round.",), (moment,), "own")
+    assert parse_plan(PLAN.encode(), "own") == LessonPlan("A plan", 3, ("See a round.",), (moment,), "own")
     assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
     # YAML's other kinds
     assert (plan_with("A plan", "2026-01-01").title, plan_with("See a round.", "010").goals) == ("2026-01-01", ("010",))
     assert plan_with("The third.", "yes").moments[0].answer == "yes"
     assert plan_with("run=first", "target=someone/else").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not known here"):
-        parse_plan(PLAN.replace("run=first", "target=someone/else").encode(), "own", ["wren-base", "wren-nano"])
+        parse_plan(changed("run=first", "target=someone/else"), "own", ["wren-base", "wren-nano"])
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_place(snapshot: SnapshotAssertion) -> None:
     moment = (
         "title: One\n    minutes: 3\n    link: https://example.org/?run=first\n    question:\n    anwser: The third."
     )
-    assert problems_of(f"\nminutes: soon\ngoals: See.\nmoments:\n  - {moment}\n  - just a text\n") == snapshot
+    assert problems_of(f"\nminutes: soon\ngoals: See.\nmoments:\n  - {moment}\n  - just a text\n".encode()) == snapshot
 
 
 ELSEWHERE = ("javascript:alert(1)", "//example.org/", "/\\example.org", "//[", "../be_the_draft")
@@ -74,40 +77,14 @@ UNFIT = ("./?prompt=two words", "./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "./?run
 UNFIT += ("./?" + "&".join(f"a{number}=1" for number in range(100)),)
 UNKNOWN = ("gamma=99", "view=huge", "run=story-nothing", "hide=result,everything", "run=first&moment=2")
 LINKS = (*ELSEWHERE, *UNFIT, *(f"./?{query}" for query in UNKNOWN))
-REFUSED: list[tuple[str, str, str]] = [  # what is replaced in the plan, by what, and how the problem begins
-    ("3\ngoals", "2\ngoals", "The moments take 3 minutes together"),
-    ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice"),
-    ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000"),
-    ("The third.", "[a, b]", f"{ANSWER}: write a text here"),
-    ("  - See a round.", "  []", "Line 5, “goals”: write a list here"),
-    *((LINK, f'"{link}"'.replace("\\", "\\\\"), "Line 9, “link”: ") for link in LINKS),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "problem"), REFUSED, ids=range(len(REFUSED)))
-def test_what_does_not_fit_or_opens_no_screen_of_this_app_is_refused(old: str, new: str, problem: str) -> None:
-    assert PLAN.count(old) == 1
-    assert problems_of(PLAN.replace(old, new))[0].startswith(problem)
-
-
-def test_problems_are_short_and_not_too_many() -> None:
-    assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
-    assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
-    *_, last = many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert (len(many), " 74 " in last) == (plans.MAX_PROBLEMS + 1, True)
-
-
-def test_a_link_to_any_page_is_taken_and_one_that_names_a_page_as_before_opens_the_page_of_today() -> None:
-    for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
-        assert plan_with(LINK, link)
-    for (before, today), start in product(FORMER.items(), ("./", "/", "")):
-        assert plan_with(LINK, f"{start}{before}?seed=3").moments[0].screen.link == f"./{today}?seed=3"
-    assert Screen.from_link("./").link == "./"
-    race = Screen.from_link("race?preset=story-1&preset=code-2")
-    assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
-
-
-HOSTILE = [
+REFUSED: list[tuple[bytes, str]] = [  # a file, and what its first problem says
+    (changed("3\ngoals", "2\ngoals"), "The moments take 3 minutes together"),
+    (changed("title: A plan", "title: A plan\ntitle: B"), "Line 3: “title” is there twice"),
+    (changed("The third.", "x" * 1_001), "Line 11, “answer”: it has 1,001, and 1,000"),
+    (changed("The third.", "[a, b]"), "Line 11, “answer”: write a text here"),
+    (changed("  - See a round.", "  []"), "Line 5, “goals”: write a list here"),
+    ((PLAN + MOMENT * 30).encode(), "and 30 is the most"),
+    *((changed(LINK, f'"{link}"'.replace("\\", "\\\\")), "Line 9, “link”: ") for link in LINKS),
     (b"", "The file is empty"),
     *((text, "not plain text in UTF-8") for text in (b"\xff\xfe\x00", b"title: \x00", b'title: "\\UFFFFFFFF"')),
     # before: escaped, as in "\\x01", it came into a manifest that no learning system reads, or was a traceback
@@ -121,11 +98,27 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
-    [problem] = problems_of(text)
-    assert said in problem
-    assert len(problem) < 400
+@pytest.mark.parametrize(("text", "said"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_no_plan_of_this_app_or_does_harm_is_refused_in_a_sentence(text: bytes, said: str) -> None:
+    first, *_ = problems_of(text)
+    assert said in first
+    assert len(first) < 400
+
+
+def test_problems_are_short_and_not_too_many() -> None:
+    assert all(len(problem) < 200 for problem in problems_of(f"{'k' * 900}: x\n".encode() * 2))
+    *_, last = many = problems_of("\n".join(f"field{i}: x" for i in range(100)).encode())
+    assert (len(many), " 74 " in last) == (plans.MAX_PROBLEMS + 1, True)
+
+
+def test_a_link_to_any_page_is_taken_and_one_that_names_a_page_as_before_opens_the_page_of_today() -> None:
+    for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
+        assert plan_with(LINK, link)
+    for (before, today), start in product(FORMER.items(), ("./", "/", "")):
+        assert plan_with(LINK, f"{start}{before}?seed=3").moments[0].screen.link == f"./{today}?seed=3"
+    assert Screen.from_link("./").link == "./"
+    race = Screen.from_link("race?preset=story-1&preset=code-2")
+    assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
 
 
 def test_a_server_has_its_own_plans_and_those_of_a_folder(
@@ -148,7 +141,7 @@ def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFi
     assert "A plan: 1 moment, 3 minutes" in capsys.readouterr().out
     assert main(["lesson", "check", str(bad)]) == 2
     *problems, last = capsys.readouterr().err.splitlines()
-    assert problems == problems_of(text)
+    assert problems == problems_of(text.encode())
     assert last.startswith("specviz: bad.yaml is no lesson plan yet: 3 problems")
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err
