@@ -17,11 +17,11 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from benchmarks.serving import ROOT, HealthCheck, Server, served
-from benchmarks.timing import asked, here, report
-from tests.load.crowds import Part, crowd, observed, opens, rounded, spread, waits
-from tests.load.visitors import RunTimes, Visitor, run_link
+from benchmarks.timing import asked, here, report, rounded
+from tests.load.visitors import Crowd, Part, RunTimes, Visitor, crowd, opens, run_link, spread, waits
 
 LESSON_TURNS = 6
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
@@ -32,28 +32,28 @@ def main() -> None:
     options = asked(__doc__, given)
     if unknown := set(options.parts) - set(PARTS):
         sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    load = os.getloadavg()
+    load = rounded({"load_average_before": [*os.getloadavg()]})
     with served() as server:
         played = asyncio.run(play(server, options))
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
-    report(here() | {"commit": commit, "load_average_before": rounded(load)} | played, options.out)
+    report(here() | {"commit": commit} | load | played, options.out)
 
 
 async def play(server: Server, options: Namespace) -> dict[str, Part]:
     """One visitor alone, five times, then the chosen parts; what each has measured, by its name."""
-    first = await crowd(server, 1, opens(1))  # the engine has started and loaded its models
+    first = await crowd(server.port, 1, opens(1))  # the engine has started and loaded its models
     assert first.runs[0].whole is not None, first.errors
     runs = []
     for number in range(5):
         await settle(server)
-        runs += (await crowd(server, 1, opens(100 + number))).runs
+        runs += (await crowd(server.port, 1, opens(100 + number))).runs
     played = {"alone": waits(runs)}
     options.alone = played["alone"]["first_round_seconds"]["median"]
     for name in options.parts:
         await settle(server)
         print(f"{name} ...", file=sys.stderr, flush=True)
         part = await PARTS[name](server, options)
-        played[name] = part | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
+        played[name] = part | {"memory": server.memory()} | rounded({"load_average": [*os.getloadavg()]})
     most = max(part["memory"]["together_mb"] for name, part in played.items() if name != "alone")
     played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
     return played
@@ -61,13 +61,13 @@ async def play(server: Server, options: Namespace) -> dict[str, Part]:
 
 async def same(server: Server, school: Namespace) -> Part:
     """All open one link."""
-    measured = await observed(server, crowd(server, school.visitors, opens(7, all_the_same=True)))
+    measured = await observed(server, crowd(server.port, school.visitors, opens(7, all_the_same=True)))
     return measured | {"held_to": in_time(measured, school.alone + 2)}
 
 
 async def own(server: Server, school: Namespace) -> Part:
     """All open a link each."""
-    measured = await observed(server, crowd(server, school.visitors, opens(1000)))
+    measured = await observed(server, crowd(server.port, school.visitors, opens(1000)))
     return measured | {"held_to": in_time(measured, 10)}
 
 
@@ -79,12 +79,13 @@ async def lesson(server: Server, school: Namespace) -> Part:
         await asyncio.sleep(school.turn_seconds * number / school.visitors)
         for turn in range(LESSON_TURNS):
             began = time.monotonic()
-            change = visitor.slide("temperature", 0.1 * turn) if turn else visitor.open(run_link(2000 + number))
-            runs.append(await visitor.run(change))
+            warmer = {"data": [0.1 * turn]}
+            put = partial(visitor.put, "temperature", double_array_value=warmer)
+            runs.append(await visitor.run(put() if turn else visitor.open(run_link(2000 + number))))
             await visitor.stay(began + school.turn_seconds - time.monotonic())
         return runs
 
-    measured = await observed(server, crowd(server, school.visitors, learn))
+    measured = await observed(server, crowd(server.port, school.visitors, learn))
     return measured | {"held_to": in_time(measured, 3)}
 
 
@@ -99,7 +100,7 @@ async def idle(server: Server, school: Namespace) -> Part:
         await visitor.stay(school.seconds)
         return []
 
-    looking = asyncio.create_task(crowd(server, school.idle, look))
+    looking = asyncio.create_task(crowd(server.port, school.idle, look))
     with HealthCheck(server) as opening:
         async with asyncio.timeout(180):  # a visitor who never comes ends the benchmark
             await here.wait()
@@ -118,6 +119,23 @@ async def idle(server: Server, school: Namespace) -> Part:
 PARTS: dict[str, Callable[[Server, Namespace], Awaitable[Part]]] = {
     each.__name__: each for each in (same, own, lesson, idle)
 }
+
+
+async def observed(server: Server, come: Awaitable[Crowd]) -> Part:
+    """What the visitors saw and what the server used meanwhile."""
+    began, before = time.monotonic(), server.processor_seconds()
+    with HealthCheck(server) as health:
+        seen = await come
+    used, seconds = server.processor_seconds() - before, time.monotonic() - began
+    return {
+        "visitors": len(seen.visitors),
+        **waits(seen.runs),
+        "errors": seen.errors[:5],
+        "megabytes_sent": round(sum(visitor.received for visitor in seen.visitors) / 1e6, 1),
+        "server_share_of_a_core": round(used / seconds, 3),
+        "server_milliseconds_a_run": round(1000 * used / max(1, len(seen.runs))),
+        "health_seconds": spread(health.seconds),
+    }
 
 
 async def settle(server: Server) -> None:
