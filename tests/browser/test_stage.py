@@ -100,7 +100,7 @@ def test_the_draft_lengths_keys_are_its_own_and_it_is_asked_for_once_they_rest(c
 
 EXPLAINED = {  # a token, and what its explanation says
     "accepted": r"was accepted.*Accept with probability min\(1, p/q\) = min\(1, .*: accepted",
-    "discarded": "Never judged because",
+    "discarded": "Never judged because “.*” before it was rejected",
     "correction": r"Drawn from the leftover \(p − q\)₊, normalised",
     "bonus": "a token drawn from p itself",
 }
