@@ -5,9 +5,10 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
+from specviz.core.judge import Judgement
 from specviz.core.settings import DraftSchedule
 from specviz.core.texts import Words
-from specviz.core.verdict import Result
+from specviz.core.verdict import Verdict
 from specviz.data.lessons.story import Focus, Phase, Picture, Tour
 from specviz.data.links.hidden import View
 
@@ -19,28 +20,15 @@ RoundJson = NewType("RoundJson", dict[str, Any])
 DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
 
 
+# where costs are from: names of texts in assets/texts/browser/trace.json
+CostsOf = Literal[
+    "of_pair", "of_pair_unsure", "of_run", "of_run_and_pair", "of_run_and_pair_unsure", "unknown_busy", "unknown_times"
+]
+
+
 class TokenPayload(TypedDict):
     text: str
     status: ChipStatus
-
-
-class ComparedPayload(TypedDict):
-    """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
-
-    `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
-    after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
-    per target call.
-    """
-
-    name: str
-    differs: str
-    draft_length: int
-    acceptance: list[float | None]
-    speedup: list[float | None]
-    lengths: list[tuple[float | None, float | None]]
-    per_call: float | None
-    trusted: bool
-    pinned: bool
 
 
 class PassPayload(TypedDict):
@@ -140,14 +128,15 @@ class ReplayTimes(TypedDict):
 
     steps: list[float] | None
     between: tuple[list[float], list[float]] | None
-    said: str
+    said: CostsOf
 
 
 class SentRun(TypedDict):
     """What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
 
     `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
-    other draft lengths, and then `times` too.
+    other draft lengths, and then `times` too. `words` are the first ones of the prompt, and `manner` is what is not
+    usual in the settings.
     """
 
     trace: TraceJson
@@ -155,11 +144,27 @@ class SentRun(TypedDict):
     method: MethodPayload
     guesses: DraftGuessesJson | None
     times: ReplayTimes | None
+    trusted: bool  # False: the machine was busy, so its times say nothing
+    words: str
+    manner: str
+
+
+class ResultPayload(TypedDict):
+    """What the result of a run has beside its counts, which the browser says in words."""
+
+    verdict: Verdict | None
+    rough: NotRequired[bool]  # a coarse clock has measured it
+    quiet: Judgement | None  # at costs of a quiet moment, where the measured one is not trusted
+    source: str  # of these costs
+    where: str  # it was timed, such as "measured here"
+    same: str  # whether both decoders wrote the same text; empty where nothing can be said of it
+    previous: bool  # it is not what was asked for last
 
 
 class HeldRun(TypedDict):
     key: str
     run: SentRun
+    before: SentRun | None
 
 
 class StageState(TypedDict):
@@ -171,8 +176,6 @@ class StageState(TypedDict):
     stream: str
     version: int
     run_id: str
-    name: str
-    differs: str  # what else is not as in the run before
     running: bool
     phases: list[Phase]
     longest_draft: int
@@ -184,8 +187,7 @@ class StageState(TypedDict):
     playhead: int | None
     gamma: int
     why_not: NotRequired[str]  # there are no other draft lengths; missing: the trace says why
-    result: NotRequired[Result]  # missing: the stage has no line for it
-    before: NotRequired[ComparedPayload]  # missing: there was no run before
+    result: NotRequired[ResultPayload]  # missing: the stage has no line for it
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
     hide: NotRequired[list[str]]  # names of parts that a link takes away
@@ -194,6 +196,7 @@ class StageState(TypedDict):
 
 class SentStage(StageState):
     run: SentRun
+    before: NotRequired[SentRun]  # what it is compared with: the run before, or one that the visitor chose
 
 
 class StageMount(StageState):

@@ -13,14 +13,14 @@ import { noteOn, reachOf, speedupTicks, valuesOf } from "../../assets/browser/st
 import { blockToken, whyNotTaken } from "../../assets/browser/stage/inspector.js";
 import { Plane, roundNumbers } from "../../assets/browser/stage/plane.js";
 import { unfold } from "../../assets/browser/stage/replay.js";
-import { certainty, explained, figuresOf, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
+import { certainty, explained, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
 import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
 import { whatWasDone } from "../../assets/browser/stage/tour.js";
 import { chipsOf, drawnRun } from "../../assets/browser/trace/drawn_run.js";
 import { aloneSentences, plainSentences, narrate } from "../../assets/browser/trace/narration.js";
-import { replayOf } from "../../assets/browser/trace/replay.js";
+import { figuresOf, replayOf } from "../../assets/browser/trace/replay.js";
 import { running } from "../../assets/browser/trace/rounds.js";
 import { treeOf } from "../../assets/browser/trace/tree_rows.js";
 import { DRAFT, HOSTILE, LOAD, MODEL, alone, drafted, emitted, guessesOf, loadOf, roundOf, sentRun, shownRun, traceOf, treeRound } from "./made_rounds.js";
@@ -125,7 +125,7 @@ of("chips", [
 
 const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234, interval: null };
 const AT_4 = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, speedup: 1.4, interval: [1.37, 1.44] };
-const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true, pinned: false };
+const BEFORE = { names: { before: "small, 4", run: "nano, 4" }, acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true };
 const DONE = {
   running: false, timed: true, draft_length: 4, name: "nano, 4", differs: "", measured: "measured on a machine",
   rounds: [
@@ -152,7 +152,7 @@ const SHOWN = [
   ["on a busy machine", { result: { trusted: false, speedup: 1.6 } }],
   ["busy, after another one", { before: BEFORE, result: busy }],
   ["after a busy one, while it runs", { before: { ...BEFORE, trusted: false }, running: true }],
-  ["after a busy one that was chosen", { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" }],
+  ["after a busy one that was chosen", { before: { ...BEFORE, trusted: false, names: { before: "small, 4, temperature 0", run: "nano, 4, temperature 1" } } }],
   ["busy, with costs of a quiet moment", { result: busy, ...at4() }],
   ["busy, with an estimate that is one number", { result: busy, ...at4({ interval: null }) }],
   ["busy, without an estimate", { result: busy, ...at4({ speedup: null, interval: null }) }],
@@ -200,7 +200,7 @@ const sped = (...speedups) => ({ ...sampled, rounds: speedups.map((speedup) => (
 of("how far the axes go", [
   ["a run", sampled],
   ["a faster replay", { replay: { ...DONE.replay, lengths: { 6: { ...AT_6, speedup: 1.8 } } } }],
-  ["a faster run before", { before: { ...BEFORE, speedup: [1, null, 1, 1, 2.1], lengths: [[0.5, 2.4], [0.4, null]] } }],
+  ["a faster run before", { before: { ...BEFORE, speedup: [1, null, 1, 1, 2.1], lengths: [{ acceptance: 0.5, speedup: 2.4 }, { acceptance: 0.4, speedup: null }] } }],
   ["a longer run before", { ...sped(...Array(39).fill(1.2)), before: { ...BEFORE, speedup: Array(58).fill(1.1) } }],
   ["its first rounds too", sped(3.3, 2, 1.7, 1.6, 1.5)],
   ["a busy one before", { ...sampled, before: { ...BEFORE, trusted: false, speedup: [2.6] } }],
@@ -242,9 +242,9 @@ const made = (ids, statuses, own) => ({ ...roundOf("", statuses.includes("r") ? 
 const REPLAYED = traceOf([made([1, 2, 33, 44], "aard", 3), made([4, 5, 66, 77], "aard", 6), made([7], "a", 8)], { settings: { ...traceOf([]).settings, max_new_tokens: 8 } });
 const STEPS = Array.from({ length: 17 }, (_, guesses) => 1 + guesses);
 of("a run at lengths 2, 4 and 6", [
-  ["steps", { steps: STEPS, between: null, said: "estimated" }],
-  ["between", { steps: STEPS, between: [STEPS, STEPS.map((step) => 2 * step)], said: "estimated" }],
-  ["unknown", { steps: null, between: null, said: "not known" }],
+  ["steps", { steps: STEPS, between: null, said: "of_run" }],
+  ["between", { steps: STEPS, between: [STEPS, STEPS.map((step) => 2 * step)], said: "of_run" }],
+  ["unknown", { steps: null, between: null, said: "unknown_times" }],
 ], (took) => { const { lengths, ...more } = replayOf(sentRun(REPLAYED, { guesses: guessesOf([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 33, 4, 5, 66, 7, 8]), times: took }), STATE); return { ...more, lengths: [2, 4, 6].map((at) => lengths[at]), all: Object.keys(lengths).length }; });
 each("a replayed round", [[[2, 1, "correction", [" x"], 1], [1, 0, "bonus", [], 0]], [[1, 0, "none", [" x", " y"], 0]]],
   (rounds) => unfold(rounds, [" a", " b", " c", " d", " e"]).map(({ start, chips }) => [start, ...chips.map(({ text, status }) => `${text} ${status}`)]));

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockIsCoarse, costsOf, modelledInWords, reasonOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
+import { clockIsCoarse, costsOf, modelledInWords, causeOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
+import { reasonOf } from "../../assets/browser/trace/outcome.js";
 
 /** A run of rounds with so many guesses, whose checks take so long; in milliseconds. */
 function run(rounds, steps) {
@@ -45,9 +46,9 @@ test("a reason has no more digits than the clock gives, and a busy machine gives
   const { rounds, autoregressive } = coarse;
   for (const round of rounds) round.drafted[0].status = "accepted";
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.concat(autoregressive.seconds_per_token);
-  assert.match(reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), /a guess takes 0\.7 and a check 2\.0 times/);
+  assert.match(reasonOf(causeOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), true), /a guess takes 0\.7 and a check 2\.0 times/);
   coarse.drafter.kind = "prompt-lookup";
-  const looked = reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true });
+  const looked = reasonOf(causeOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), true);
   assert.match(looked, /above about 4\.7 tokens per target call \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
   autoregressive.alternating = true;
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((seconds, i) => (i === 3 ? 0.5 : seconds));

@@ -3,21 +3,21 @@
 It has what Streamlit gives a component: a shadow root, and the theme's colours.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import BrowserContext, Page, Route
 
 from specviz.core.files import ASSETS, BROWSER
-from specviz.core.verdict import result_of
 from specviz.data.texts import asset
-from specviz.player.data import stage_data
+from specviz.player.data import result_data, stage_data
 from specviz.player.html_file import inline_json, program
 from specviz.player.payload import SentStage
+from specviz.ui.shared.components import to_json
 from tests.support.fake_traces import fake_trace
 from tests.support.records import tree_run
 from tests.support.visitor import wait_until_drawn
@@ -66,5 +66,5 @@ def _run(asked: Mapping[str, str]) -> SentStage:
     made = stage_data(trace, run_id="", source="recorded", running=False)
     made["link"] = link
     made["view"] = "simple" if "simple" in asked else "full"
-    made["result"] = asdict(result_of(trace, None, "recorded"))  # type: ignore[typeddict-item]
+    made["result"] = json.loads(to_json(result_data(trace, "recorded", None)))
     return made

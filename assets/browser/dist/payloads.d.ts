@@ -42,18 +42,6 @@ export interface ChartPayload {
 
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
-export interface ComparedPayload {
-  name: string;
-  differs: string;
-  draft_length: number;
-  acceptance: Array<number | null>;
-  speedup: Array<number | null>;
-  lengths: Array<[number | null, number | null]>;
-  per_call: number | null;
-  trusted: boolean;
-  pinned: boolean;
-}
-
 export interface DecodeSettings {
   max_new_tokens: number;
   draft_length: number;
@@ -149,6 +137,7 @@ export interface GuessPayload {
 export interface HeldRun {
   key: string;
   run: SentRun;
+  before: SentRun | null;
 }
 
 export interface JudgedPayload {
@@ -156,6 +145,14 @@ export interface JudgedPayload {
   helps: string;
   even: string;
   hurts: string;
+}
+
+export interface Judgement {
+  word: "helps" | "about even" | "too close to call" | "hurts";
+  speedup: number;
+  basis: "interval" | "one pair" | "modelled";
+  interval: [number, number] | null;
+  trusted: boolean;
 }
 
 export interface LanePayload {
@@ -317,19 +314,19 @@ export interface RacePayload {
 export interface ReplayTimes {
   steps: Array<number> | null;
   between: [Array<number>, Array<number>] | null;
-  said: string;
+  said: "of_pair" | "of_pair_unsure" | "of_run" | "of_run_and_pair" | "of_run_and_pair_unsure" | "unknown_busy" | "unknown_times";
 }
 
 export type ResidualCandidate = [id: number, text: string, r: number];
 
-export interface Result {
-  says: string;
-  reason: string;
-  same: string;
-  trusted: boolean;
-  speedup: number | null;
-  interval: [number, number] | null;
+export interface ResultPayload {
+  verdict: Verdict | null;
+  rough?: boolean;
+  quiet: Judgement | null;
+  source: string;
   where: string;
+  same: string;
+  previous: boolean;
 }
 
 export interface RivalPayload {
@@ -373,20 +370,28 @@ export interface RoundPicture {
   ringed: Array<number>;
 }
 
+export interface RoundTerms {
+  tokens: number;
+  drafted: number;
+  verification: number;
+  nodes: number | null;
+}
+
 export interface SentRun {
   trace: Trace;
   hidden: number;
   method: MethodPayload;
   guesses: DraftGuesses | null;
   times: ReplayTimes | null;
+  trusted: boolean;
+  words: string;
+  manner: string;
 }
 
 export interface SentStage {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
   longest_draft: number;
@@ -398,13 +403,13 @@ export interface SentStage {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
-  before?: ComparedPayload;
+  result?: ResultPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
   tour?: TourPayload;
   run: SentRun;
+  before?: SentRun;
 }
 
 export type ShareRow = [string, number, boolean];
@@ -437,8 +442,6 @@ export interface StageMount {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
   longest_draft: number;
@@ -450,8 +453,7 @@ export interface StageMount {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
-  before?: ComparedPayload;
+  result?: ResultPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -463,8 +465,6 @@ export interface StageState {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
   longest_draft: number;
@@ -476,8 +476,7 @@ export interface StageState {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
-  before?: ComparedPayload;
+  result?: ResultPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -491,6 +490,19 @@ export interface StopsPayload {
   schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
   batches: Array<[number, number, number, number, number]>;
   measured: [string, string];
+}
+
+export interface Terms {
+  alpha: number;
+  draft_length: number;
+  cost_ratio: number;
+  verification: number;
+  overhead: number;
+  counted: RoundTerms | null;
+  of_rounds: number | null;
+  calibrated: boolean;
+  of_guesses: [number, number] | null;
+  of_check: [number, number] | null;
 }
 
 export interface TextPicture {
@@ -554,6 +566,18 @@ export interface TurnPicture {
   wants: Array<ShareRow>;
   mine: "yours" | "theirs";
   rivals: Array<RivalPayload>;
+}
+
+export interface Verdict {
+  word: "helps" | "about even" | "too close to call" | "hurts";
+  speedup: number;
+  basis: "interval" | "one pair" | "modelled";
+  interval: [number, number] | null;
+  trusted: boolean;
+  reason: string;
+  binding: "acceptance" | "draft cost" | "verification" | "overhead" | null;
+  break_even: number | null;
+  terms: Terms | null;
 }
 
 export interface VocabularyPayload {

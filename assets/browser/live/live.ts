@@ -225,7 +225,7 @@ class Live {
     const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== id) ?? null);
     if (step !== undefined && id !== this.stage.sent?.run_id) this.stage.playhead.runId = null; // else only a first run begins elsewhere
     const link = Object.fromEntries(new URLSearchParams(this.linkOf(trace)));
-    this.stage.put({ ...sentOf(this.shown, this.made, compared, compared === this.pinned), link, view: this.view });
+    this.stage.put({ ...sentOf(this.shown, this.made, compared), link, view: this.view });
     document.body.dataset.view = this.view;
     find(document, "button.more").textContent = say(this.view === "simple" ? "show_everything" : "show_less");
     find(document, ".moment .reveal").hidden = !hide?.length;

@@ -2,8 +2,9 @@
 
 import { render } from "preact";
 import { UNKNOWN, fixed, localize, percent, times } from "../shared/numbers.js";
+import { countsOf } from "../trace/rounds.js";
 import { draftName, shortName } from "../trace/words.js";
-import { countsOf, firstWords, timedOf } from "./outcome.js";
+import { firstWords, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { Trace } from "../dist/payloads.js";
 import type { Shown } from "./sent.js";

@@ -3,10 +3,11 @@
 // counted. Steps are timed: what a round takes, in plain steps of the target. Draws nothing.
 
 import { fixed, localize, percent, times } from "../shared/numbers.js";
+import { endsOf, estimated } from "../trace/outcome.js";
+import { figuresOf } from "../trace/replay.js";
 import { say } from "./words.js";
-import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
+import type { Point, ReplayedLength, StagePayload } from "../dist/payloads.js";
 
-export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
 export type Asked = { length: number, run: ReplayedLength | null, released: boolean }; // The slider's draft length, the run replayed there, and whether a real run of it was asked for.
 export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
 export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
@@ -17,21 +18,6 @@ type Sides = { tokens: number, steps: number | null, speedup: number | null, int
 const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
 /** words of the reason, and the tips that explain them */
 const EXPLAINED: Record<string, string> = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
-
-// ---- a run in two numbers
-
-/** The share of drafted tokens that a replay accepts, and its speedup. */
-export function figuresOf({ accepted, rejected, discarded, speedup, interval }: ReplayedLength): Point {
-  const drafted = accepted + rejected + discarded;
-  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
-}
-
-/** An estimated speedup in numbers: its interval, where that is known. */
-export function estimated({ speedup, interval }: Pick<Point, "speedup" | "interval">) {
-  if (!interval) return say("about", { figure: localize(String(speedup?.toFixed(2))) });
-  const [low, high] = interval.map((end) => fixed(end, 2));
-  return low === high ? low : say("from_to", { low, high });
-}
 
 /** The figures of the whole run on screen; null while it goes on. */
 export function lastOf({ rounds, running }: StagePayload): Point | null {
@@ -123,8 +109,9 @@ function agreeing({ tokens, steps, speedup, interval }: Sides): [string, string 
 }
 
 /** The steps that an interval of the speedup comes to, turned around, and the interval. */
-function ends(tokens: number, [low, high]: [number, number]) {
-  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), low: fixed(low, 2), high: fixed(high, 2) };
+function ends(tokens: number, interval: [number, number]) {
+  const [low, high] = interval;
+  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), ...endsOf(interval) };
 }
 
 /** What stands beside the equation where the reasons are not shown: how certain it is. */
@@ -164,22 +151,17 @@ function fromTheRunBefore(data: StagePayload) {
   const now = lastOf(data);
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  const names = { before: named(before), run: named(data) };
-  if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...names });
+  if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...before.names });
   const exact = { // however busy the machine was: both acceptances, and both tokens per target call
     then: percent(then.acceptance), then_tokens: localize(String(before.per_call?.toFixed(2))),
     now: percent(now.acceptance), tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
   };
-  return `${say("busy")} ${say("exact", { ...exact, ...names })}`;
+  return `${say("busy")} ${say("exact", { ...exact, ...before.names })}`;
 }
 
 /** `quiet`: whether its time is trusted */
 function both({ acceptance, speedup }: Point, quiet: boolean = true) {
   return say(speedup === null || !quiet ? "share_accepted" : "share_and_speed", { share: percent(acceptance), speed: times(speedup) });
-}
-
-function named({ name, differs }: { name: string, differs: string }) {
-  return differs ? `${name}, ${differs}` : name;
 }
 
 /** A text in parts: the first place of a word that has a tip, and what stands around it. */

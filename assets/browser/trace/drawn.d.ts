@@ -61,5 +61,12 @@ export interface HowPayload {
   more: boolean; // rounds may still come
 }
 
+export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
+/** The result in words. `interval`: 95 % of the speedup that `says` has, measured or modelled; the measured one is null where none is trusted */
+export type Result = { says: string, reason: string, same: string, trusted: boolean, speedup: number | null, interval: [number, number] | null, where: string };
+
+/** The run that the one on screen is compared with: after each of its rounds, and at each draft length from 1 where it can be replayed */
+export type Compared = { names: { run: string, before: string }, draft_length: number, acceptance: (number | null)[], speedup: (number | null)[], lengths: Point[], per_call: number | null, trusted: boolean };
+
 /** Everything the stage shows of one run. */
-export interface StagePayload extends StageState, HowPayload, RunPart {}
+export interface StagePayload extends Omit<StageState, "result">, HowPayload, RunPart { result?: Result; before?: Compared }

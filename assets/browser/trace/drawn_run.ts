@@ -2,19 +2,33 @@
 
 import { aloneSentences, narrate, plainSentences } from "./narration.js";
 import { merged, readable } from "./readable.js";
-import { replayOf } from "./replay.js";
+import { nameOf, resultOf } from "./outcome.js";
+import { figuresOf, replayOf } from "./replay.js";
 import { addedIn, autoregressiveClock, emits, running, secondsOf, shown } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
 import type { Candidate, DiagramPayload, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
-import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
+import type { CandidateRow, Chip, Compared, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
 const SHOWN = 3; // of a token's candidates
 
 /** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
 export function drawnRun(sent: SentStage): StagePayload {
-  const { run, ...state } = sent;
-  return { ...state, ...howOf(run, state.running), ...partOf(sent) };
+  const { run, before, ...state } = sent;
+  return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: before && compared(sent, before) };
+}
+
+function compared(sent: SentStage, before: SentRun): Compared {
+  const { rounds, replay } = partOf({ ...sent, run: before, running: false, why_not: undefined, diagram: undefined });
+  return {
+    names: { run: nameOf(sent.run, before), before: nameOf(before, sent.run) },
+    draft_length: before.trace.settings.draft_length,
+    acceptance: rounds.map(({ after }) => after.acceptance),
+    speedup: rounds.map(({ after }) => after.speedup),
+    lengths: Object.values(replay.why_not === null ? replay.lengths : {}).map(figuresOf),
+    per_call: rounds.length ? (rounds.at(-1)?.after.emitted ?? 0) / rounds.length : null,
+    trusted: before.trusted,
+  };
 }
 
 const computed: WeakMap<SentRun, { by: string, part: RunPart }> = new WeakMap(); // a page is drawn again with the run that it has

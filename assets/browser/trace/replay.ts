@@ -7,7 +7,7 @@ import { spelled } from "./readable.js";
 import { count, emits, isTree, shown } from "./rounds.js";
 import { say } from "./words.js";
 import type { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../dist/payloads.js";
-import type { NoReplay, ReplayedLength, Replays } from "./drawn.js";
+import type { NoReplay, Point, ReplayedLength, Replays } from "./drawn.js";
 
 export type Tails = Map<number, (number | null)[]>; // by place in the output: what the run's draft wrote after its guess there
 
@@ -26,7 +26,7 @@ export function replayOf({ trace, guesses, times }: Pick<SentRun, "trace" | "gue
   const texts = (id: number) => pieces.get(String(id)) ?? say("token_id", { id });
   const lengths: Replays["lengths"] = {};
   for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times);
-  return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: times.said, exact: guesses.exact };
+  return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: say(times.said), exact: guesses.exact };
 }
 
 function whyNot({ settings, rounds }: Trace, running: boolean) {
@@ -115,4 +115,10 @@ function lengthOf(rounds: Replayed[], texts: (id: number) => string, { steps, be
     speedup: steps && rounds.length ? speedup(steps) : null,
     interval: between && rounds.length ? [speedup(between[1]), speedup(between[0])] : null,
   };
+}
+
+/** The share of drafted tokens that a replay accepts, and its speedup. */
+export function figuresOf({ accepted, rejected, discarded, speedup, interval }: ReplayedLength): Point {
+  const drafted = accepted + rejected + discarded;
+  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
 }

@@ -90,6 +90,11 @@ export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alon
   });
 }
 
+/** What was counted in all rounds. */
+export function countsOf(trace: Trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
+}
+
 /** How many tokens the target alone had written by then. A search through all would be quadratic in a run's length. */
 function writtenBy(clock: number[], moment: number) {
   let [low, high] = [0, clock.length];
