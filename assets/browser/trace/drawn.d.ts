@@ -1,6 +1,7 @@
 // What the stage draws: what the modules of this folder make of a trace, and the server's small state beside it.
 
-import type { Added, MethodPayload, ShareRow, StageState } from "../dist/payloads.js";
+import type { Added, ShareRow, StageState } from "../dist/payloads.js";
+import type { compared, howOf } from "./drawn_run.js";
 
 export type Rule = "token" | "tree" | "block"; // how a draft is judged: token after token, along a tree, or all of it together
 export type CandidateRow = [text: string, p: number, q: number | null, own: boolean]; // own: whether it is the token that is explained
@@ -47,26 +48,13 @@ export type Replays = { why_not: null, tokens: string[], lengths: Record<string,
 export type RunPart = { replay: NoReplay | Replays, prompt: PromptPayload, rounds: RoundPayload[], plain: number[] | null };
 
 /** How the run was drafted and judged. */
-export interface HowPayload {
-  greedy: boolean;
-  drafter: string; // the kind of method, as in traces
-  method: MethodPayload;
-  rule: Rule;
-  point_mass: boolean; // the draft does not draw its guesses, so q is 1 on each
-  tree: string | null; // the setting
-  translated: boolean; // the draft's tokens are not the target's
-  timed: boolean; // false: the rounds have no times, their `ms` are 0, and the stage draws no timeline
-  imported: boolean; // another system wrote the run
-  draft_length: number;
-  more: boolean; // rounds may still come
-}
+export type HowPayload = ReturnType<typeof howOf>;
+/** The run that the one on screen is compared with. */
+export type Compared = ReturnType<typeof compared>;
 
 export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
 /** The result in words. `interval`: 95 % of the speedup that `says` has, measured or modelled; the measured one is null where none is trusted */
 export type Result = { says: string, reason: string, same: string, trusted: boolean, speedup: number | null, interval: [number, number] | null, where: string };
-
-/** The run that the one on screen is compared with: after each of its rounds, and at each draft length from 1 where it can be replayed */
-export type Compared = { names: { run: string, before: string }, draft_length: number, acceptance: (number | null)[], speedup: (number | null)[], lengths: Point[], per_call: number | null, trusted: boolean };
 
 /** Everything the stage shows of one run. */
 export interface StagePayload extends Omit<StageState, "result">, HowPayload, RunPart { result?: Result; before?: Compared }

@@ -7,7 +7,7 @@ import { figuresOf, replayOf } from "./replay.js";
 import { addedIn, autoregressiveClock, emits, running, secondsOf, shown } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
 import type { Candidate, DiagramPayload, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
-import type { CandidateRow, Chip, Compared, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
+import type { CandidateRow, Chip, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
 const SHOWN = 3; // of a token's candidates
@@ -18,7 +18,8 @@ export function drawnRun(sent: SentStage): StagePayload {
   return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: before && compared(sent, before) };
 }
 
-function compared(sent: SentStage, before: SentRun): Compared {
+/** The figures of the run before: after each of its rounds, and at each draft length from 1 where it can be replayed. */
+export function compared(sent: SentStage, before: SentRun) {
   const { rounds, replay } = partOf({ ...sent, run: before, running: false, why_not: undefined, diagram: undefined });
   return {
     names: { run: nameOf(sent.run, before), before: nameOf(before, sent.run) },
@@ -47,20 +48,21 @@ function partOf(sent: SentStage): RunPart {
   return part;
 }
 
-function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
+export function howOf({ trace, method }: SentRun, running: boolean) {
   const { settings, rounds } = trace;
+  const rule: Rule = settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token";
   return {
     greedy: !settings.temperature,
-    drafter: method.kind,
+    drafter: method.kind, // as in traces
     method,
-    rule: settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token",
-    point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))),
+    rule,
+    point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))), // the draft does not draw its guesses, so q is 1 on each
     tree: settings.tree,
-    translated: rounds.some((round) => Boolean(round.draft_tokens?.length)),
-    timed: rounds.every((round) => secondsOf(round) !== null),
-    imported: Boolean(trace.imported),
+    translated: rounds.some((round) => Boolean(round.draft_tokens?.length)), // the draft's tokens are not the target's
+    timed: rounds.every((round) => secondsOf(round) !== null), // false: the rounds have no times, their `ms` are 0, and the stage draws no timeline
+    imported: Boolean(trace.imported), // another system wrote the run
     draft_length: settings.draft_length,
-    more: running && trace.output.stopped_by === null,
+    more: running && trace.output.stopped_by === null, // rounds may still come
   };
 }
 
