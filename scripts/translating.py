@@ -3,6 +3,7 @@
 import string
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,9 @@ class Translation:
         for _, figure, how, _ in string.Formatter().parse(entry.text):
             if 1 < len((how or "").split("|")) < len(forms):
                 yield f"{{{figure}:{how}}} needs a word for each count: {{{figure}:{'|'.join(forms)}}}"
+        words_only = _words_of(english)
         for term, words in self.terms.items() if not place.endswith("/plain") else ():
-            if _has(_without_figures(english), term) and not any(word.lower() in entry.text.lower() for word in words):
+            if f" {term} " in words_only and not any(word.lower() in entry.text.lower() for word in words):
                 yield f"“{term}” is {' or '.join(f'“{word}”' for word in words)} in this language"
 
     def _describe(self, place: str, problem: str) -> str:
@@ -95,6 +97,7 @@ def texts_to_translate(file: TextFile[Any], name: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
+@cache
 def forms_of(code: str) -> list[str]:
     """The plural categories of whole numbers, in the CLDR's order: a word for a count has a form for each."""
     category_of = locale(code).plural_form
@@ -156,5 +159,6 @@ def _without_figures(text: str) -> str:
         return text
 
 
-def _has(text: str, term: str) -> bool:
-    return f" {term} " in "".join(letter if letter.isalnum() else " " for letter in f" {text.lower()} ")
+def _words_of(text: str) -> str:
+    """In small letters, each with a space before and after it."""
+    return "".join(letter if letter.isalnum() else " " for letter in f" {_without_figures(text).lower()} ")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         make_drafter,
         speculative_decode,
     )
-    from specviz.decoding.assisted import record_assisted_generation
     from specviz.models.loading import load_model
     from specviz.player.offline import show
 
@@ -32,7 +31,6 @@ _LATER = {
     "make_drafter": "specviz.decoding",
     "speculative_decode": "specviz.decoding",
     "load_model": "specviz.models.loading",
-    "record_assisted_generation": "specviz.decoding.assisted",
     "show": "specviz.player.offline",
     "summary": "specviz.core.verdict",
 }
@@ -51,7 +49,6 @@ __all__ = [
     "load_model",
     "make_drafter",
     "read_trace",
-    "record_assisted_generation",
     "show",
     "speculative_decode",
     "summary",

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import BadParameter, Option, Typer
 
-from specviz.cli.output import StatusLine, note
+from specviz.cli.output import StatusLine
 from specviz.core.drafters import canonical, exit_layers, own_names, typed_name
 from specviz.core.errors import InputError
 from specviz.core.files import text_of
 from specviz.core.request import prompt_problem
 from specviz.core.settings import SETTINGS, DecodeSettings, parse_tree
 from specviz.data.prompts.grammars import Grammar, compile_grammar
-from specviz.measure.sweep.prompt_files import prompts_in
 from specviz.models.catalogue import bundled_names, check_heads, method_named
 
 if TYPE_CHECKING:
@@ -153,11 +152,6 @@ def prompt_of(options: PromptOptions) -> str:
         raise InputError("Give a prompt: --prompt TEXT or --prompt-file F.")
     if problem := prompt_problem(text):
         raise InputError(problem)
-    if options.prompt_file and (listed := prompts_in(text)):
-        note(
-            f"{options.prompt_file} looks like a list of {listed} prompts, and all of it is read as one prompt. "
-            "compare --prompts-file reads each line as a prompt."
-        )
     return text
 
 

@@ -181,40 +181,14 @@ class Trace:
             if (added := round.emitted).kind != "none":
                 known = round.added, added.id, added.text, added.target_prob
                 rows.append((round.index, round.accepted + 1, *known, None, None, None, None))
-        return _frame(rows, TOKEN_COLUMNS)
+        import pandas as pd  # half a second, and most programs need no frame
 
-    def rounds_frame(self) -> "pd.DataFrame":
-        """One row for each round.
-
-        Columns:
-            round: its index, from 0.
-            drafted, accepted, rejected, discarded: how many of its drafted tokens.
-            emitted: correction, bonus, own or none: the token that the target added.
-            draft_seconds, verify_seconds, overhead_seconds: its time; overhead is neither draft nor verify. NaN where
-                it is not reported.
-            tokens: how many tokens it added to the text.
-        """
-        rows = [
-            (
-                *(round.index, len(round.drafted), round.accepted, round.rejected, round.discarded, round.added),
-                *(round.draft_seconds, round.verify_seconds, round.overhead_seconds, round.emits),
-            )
-            for round in self.rounds
-        ]
-        return _frame(rows, ROUND_COLUMNS)
+        # The types are set even where there are no rows, so that a frame of any run can be computed with.
+        return pd.DataFrame.from_records(rows, columns=list(TOKEN_COLUMNS)).astype(TOKEN_COLUMNS)
 
 
 TOKEN_COLUMNS = {"round": "int64", "position": "int64", "status": "str", "id": "Int64", "text": "str"}
 TOKEN_COLUMNS |= dict.fromkeys(("p", "q", "u", "accept_prob"), "float64") | {"parent": "Int64"}
-ROUND_COLUMNS = dict.fromkeys(("round", "drafted", "accepted", "rejected", "discarded"), "int64") | {"emitted": "str"}
-ROUND_COLUMNS |= dict.fromkeys(("draft_seconds", "verify_seconds", "overhead_seconds"), "float64") | {"tokens": "int64"}
-
-
-def _frame(rows: list[tuple[Any, ...]], columns: dict[str, str]) -> "pd.DataFrame":
-    """The types are set even where there are no rows, so that a frame of any run can be computed with."""
-    import pandas as pd  # half a second, and most programs need no frame
-
-    return pd.DataFrame.from_records(rows, columns=list(columns)).astype(columns)
 
 
 def drop_candidates(trace: Trace) -> Trace:

@@ -226,30 +226,26 @@ HEIGHT = 720  # pixels; the stage of a run needs about as many
 class NotebookView:
     title: str
     page: str = field(repr=False)  # the HTML
-    height: int = HEIGHT
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own. It may run its own script, and reach nothing outside."""
         return (
             f'<iframe srcdoc="{escape(self.page)}" title="{escape(self.title)}" sandbox="allow-scripts" '
-            f'width="100%" height="{self.height}" style="border: 0"></iframe>'
+            f'width="100%" height="{HEIGHT}" style="border: 0"></iframe>'
         )
 
 
-def show(trace: Trace, theme: Scheme = "auto", height: int = HEIGHT) -> NotebookView:
+def show(trace: Trace, theme: Scheme = "auto") -> NotebookView:
     """Play a finished run in a notebook; the value must be the last one of its cell.
 
     Args:
         trace: the run, decoded here, read with `read_trace` or recorded.
         theme: "light" or "dark"; "auto" is what the browser prefers, which can differ from the notebook's own theme.
-        height: of the frame, in pixels.
 
     Raises:
-        InputError: the run has not ended, it is too large for a page, or an argument cannot be used.
+        InputError: the run has not ended, it is too large for a page, or there is no such theme.
     """
     if theme not in SCHEMES:
         raise InputError(f"theme must be {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}, not {theme!r}.")
-    if height < 1:
-        raise InputError(f"height must be at least 1 pixel, not {height}.")
     title = _title(trace, SAYS["frame" if trace.drafter else "frame_alone"])
-    return NotebookView(title, offline_page(trace, scheme=theme), height)
+    return NotebookView(title, offline_page(trace, scheme=theme))

@@ -28,13 +28,14 @@ def sheet_html(plan: LessonPlan, address: str | None = None) -> str:
     if address and len(address) <= MOST_LINK:
         drawn = segno.make_qr(address, error="m")
         code = drawn.svg_inline(border=QUIET, omitsize=True, svgclass=None, lineclass=None)
+    marks = [_chip(kind, SAYS[f"mark_{kind}"]) for kind in MARKS if kind != "guess"]
     parts = {
         "key": False,
         "title": plan.title,
         "moments": [(moment, _open_round(plan, at)) for at, moment in enumerate(plan.moments)],
         "address": address,
         "code": code,
-        "marks": marks_picture() if any(moment.screen.run for moment in plan.moments) else "",
+        "marks": _drawn([_line(SAYS["marks"], marks)]) if any(moment.screen.run for moment in plan.moments) else "",
         "lines": lines,
         "height": height,
     }
@@ -62,7 +63,8 @@ def lesson_address(base: str, plan: LessonPlan) -> str:
 def _open_round(plan: LessonPlan, at: int) -> str:
     """The guesses that are on screen, where they are not judged yet and the moment before does not show the same."""
     screens = [moment.screen for moment in plan.moments[max(0, at - 1) : at + 1]]
-    pictures = [round_picture(each.run, each.step) if each.run and is_open(each.step) else "" for each in screens]
+    shown = [each if each.step % STEPS < STEPS - 1 else None for each in screens]  # else the result is on screen
+    pictures = [round_picture(each.run, each.step) if each and each.run else "" for each in shown]
     return pictures[-1] if len(pictures) < 2 or pictures[0] != pictures[1] else ""
 
 
@@ -77,11 +79,6 @@ def other_page(moment: Moment) -> str | None:
 STEPS = 3  # of a round: guesses, check, result
 LONGEST = 24  # characters of a token
 MARKS = {"accepted": "✓", "rejected": "✗", "discarded": "⋯", "correction": "↻", "bonus": "+", "own": "•", "guess": "?"}
-
-
-def is_open(step: int) -> bool:
-    """Whether the round at a step is not judged yet: then its picture is a question."""
-    return step % STEPS < STEPS - 1
 
 
 def round_picture(trace: Trace, step: int) -> str:
@@ -115,10 +112,6 @@ def round_picture(trace: Trace, step: int) -> str:
 
 def result_picture(trace: Trace, step: int) -> str:
     return round_picture(trace, step - step % STEPS + STEPS - 1)
-
-
-def marks_picture() -> str:
-    return _drawn([_line(SAYS["marks"], [_chip(kind, SAYS[f"mark_{kind}"]) for kind in MARKS if kind != "guess"])])
 
 
 def _drawn(lines: list[str]) -> str:

@@ -4,8 +4,6 @@ transformers keeps no record. docs/traces.md has a few lines that write one, aro
 generator; they were read in transformers 5.23, generation/candidate_generator.py (`get_candidates`,
 `update_candidate_strategy`) and generation/utils.py (`_assisted_decoding`: `num_matches` drafted tokens were accepted,
 and one token was added; at the end of a text the last accepted token counts as that one).
-
-On the machine with the models `specviz.record_assisted_generation` does more: it also records times.
 """
 
 from collections.abc import Sequence

@@ -107,6 +107,7 @@ def expect_tried(page: Page, *names: str) -> None:
         expect(listed.nth(at)).to_contain_text(name)
 
 
+@pytest.mark.full
 def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
     page = visit("", CHIP, once=True)  # its clock stays as it is set
     page.clock.install(time=0)

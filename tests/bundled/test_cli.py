@@ -50,11 +50,8 @@ def test_on_a_busy_machine_there_is_no_verdict(
     assert last.endswith("This machine is busy: the measured speed cannot be trusted.")
 
 
-def test_a_prompt_may_come_from_a_file_and_one_that_looks_like_a_list_gets_a_note(run: Cli, tmp_path: Path) -> None:
+def test_a_prompt_may_come_from_a_file(run: Cli, tmp_path: Path) -> None:
     file = tmp_path / "prompt.txt"
-    file.write_text('{"prompt": "Once"}\n{"prompt": "One day"}\n')
-    status, _, err = run("run", *LOOKUP, "--prompt-file", file, "--json", "-")
-    assert (status, err.partition(",")[0]) == (0, f"note: {file} looks like a list of 2 prompts")
     file.write_text("Ein Mädchen,\n“日本”", encoding="utf-8")
     status, out, err = run("run", *LOOKUP, "--prompt-file", file, "--json", "-")
     assert (status, err) == (0, "")
@@ -74,6 +71,7 @@ def test_a_conversation_that_cannot_be_written_is_refused_before_anything_is_mea
     assert not rows.exists() or len(rows.read_text().splitlines()) <= 1
 
 
+@pytest.mark.full
 def test_calibrate(ok: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "costs.json"
     shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)

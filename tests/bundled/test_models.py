@@ -143,6 +143,7 @@ def test_logits_differ_from_those_of_transformers_by_rounding_alone(
             reader.crop(3)
 
 
+@pytest.mark.full
 def test_decoding_with_bundled_models_and_an_engine_import_no_transformers() -> None:
     program = """
 import sys

@@ -86,23 +86,33 @@ def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str
     assert bool(signed) != forged, "it is not signed now either"
 
 
-def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest) -> None:
+def follow_link(app: AppTest, secret: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """As the browser hands over what stands behind the # of a teacher's link."""
+    state = visit(app).of(ClassState)
+    with monkeypatch.context() as patched:
+        patched.setattr(membership, "attending", lambda: state)
+        membership.add_board(secret)
+    return app.run()
+
+
+def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor = opened("class")
     for secret in ("", "x", "A" * 9_999, NAME):
-        assert "class-join" not in html_of(opened("class", board=secret))
-        teacher.query_params["board"] = secret
-        assert "class-join" in html_of(teacher.run()), "and takes no board from a teacher"
+        assert "class-join" not in html_of(follow_link(visitor, secret, monkeypatch))
+        assert "class-join" in html_of(follow_link(teacher, secret, monkeypatch)), "and takes no board from a teacher"
 
 
-def test_anothers_link_does_not_take_a_teachers_own_board(teacher: AppTest, code: str) -> None:
+def test_anothers_link_does_not_take_a_teachers_own_board(
+    teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever sent a teacher such a link took their board away: the cookie was written over."""
     own, classes = visit(teacher).of(ClassState).teacher, membership.classes()
-    teacher.query_params["board"] = second = classes.open("", GamePlan())
-    assert "This browser has a board already" in said(teacher.run())
+    second = classes.open("", GamePlan())
+    assert "This browser has a board already" in said(follow_link(teacher, second, monkeypatch))
     assert visit(teacher).of(ClassState).teacher == own
     assert shown_code(code) in html_of(teacher)
     classes.end(own)
-    teacher.query_params["board"] = second
-    assert shown_code(known(classes.look(second)).code) in html_of(teacher.run())
+    assert shown_code(known(classes.look(second)).code) in html_of(follow_link(teacher, second, monkeypatch))
 
 
 def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from specviz.models import cached_model
 from specviz.models.cached_model import CHUNK
 from specviz.models.loaded_model import LoadedModel
 from tests.support.architectures import DECODABLE, KNOWN, family_model, random_model
+from tests.support.grids import grid
 from tests.support.joint import OddAndNew
 from tests.support.known import known
 from tests.support.tiny_heads import FEW_WORDS
@@ -215,7 +216,7 @@ def test_an_end_of_text_ends_the_run_wherever_it_stands(drafter: str, shape: str
         assert parse_trace(dump_trace(trace)) == trace
 
 
-@pytest.mark.parametrize("drafter", [drafter for drafter in DRAFTERS if drafter not in NO_GUESSES])
+@pytest.mark.parametrize("drafter", grid([each for each in DRAFTERS if each not in NO_GUESSES], ("model", "lookup")))
 def test_what_it_guesses_along_a_text_gives_the_run_at_every_draft_length(drafter: str) -> None:
     """Also where an end of text comes early, late or in a block, and for every cap; 7 is no token."""
     way = pair_of(drafter)[1]

@@ -50,15 +50,12 @@ SAMPLING: dict[str, dict[str, float]] = {
     "T=1.3 p=0.8": {"temperature": 1.3, "top_p": 0.8},
     "T=1.3 k=5 p=0.9": {"temperature": 1.3, "top_k": 5, "top_p": 0.9},
 }
-SMALL = {  # each drafter, each rule and each way to sample, and what was wrong once; the others: only the full grid
+SMALL = {  # each rule, each way to sample, and what was wrong once; the others: only the full grid
     *(("model", rule, "T=1") for rule in ("token", "block", "dynamic:12")),
-    ("most probable tokens", "4,2,1", "T=1.3 k=5 p=0.9"),
     *((drafter, "token", "T=0.7 k=4") for drafter in ("unsure drafts", "lookup", "medusa")),
-    *((drafter, "block", "T=1.3 p=0.8") for drafter in ("growing drafts", "early exit")),
-    ("eagle of few words", "4,2,1", "T=1"),
-    ("lookup, else eagle of few words", "token", "T=1"),
+    ("growing drafts", "block", "T=1.3 p=0.8"),
     ("lookup, else model", "block", "T=0.7 k=4"),
-    *((drafter, "4,2,1", "T=1") for drafter in ("eagle", "early exit of qwen3")),
+    ("eagle", "4,2,1", "T=1.3 k=5 p=0.9"),
 }
 CELLS = [
     (drafter, rule, sampling)
@@ -73,9 +70,8 @@ def settings_of(drafter: str = "model", rule: str = "token", sampling: str = "T=
     return DecodeSettings(**({"draft_length": 4} | DRAFTERS[drafter] | RULES[rule] | SAMPLING[sampling]))  # type: ignore[arg-type]
 
 
-def test_the_small_grid_has_every_drafter_and_every_way_to_sample() -> None:
+def test_the_small_grid_has_every_way_to_sample() -> None:
     assert set(CELLS) >= SMALL
-    assert {drafter for drafter, _, _ in SMALL} == set(DRAFTERS)
     assert {sampling for _, _, sampling in SMALL} == set(SAMPLING)
 
 
@@ -105,7 +101,7 @@ def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter
 LOSSY: list[RuleName] = ["no-residual", "wrong-block", "typical", "ensemble", "lenient", "top-k"]
 
 
-@pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:2]))
+@pytest.mark.parametrize("name", grid(LOSSY, LOSSY[:1]))
 def test_a_lossy_rule_is_seen(name: RuleName) -> None:
     rule = partial(rule_of_proof, name, settings_of())
     assert p_value_of_loop(*pair_of("model"), PROMPT, settings_of(), runs=RUNS, rule=rule) < CERTAIN

@@ -30,6 +30,7 @@ from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
 from specviz.service.sessions import normal_address
 from tests.support.fake_rows import a_row
+from tests.support.grids import grid
 from tests.support.known import known
 from tests.support.services import (
     ENGINE,
@@ -357,13 +358,11 @@ def test_deaths_long_apart_begin_no_rest() -> None:
 # ---- errors in the service's own thread
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        *((fleet.EngineDriver, name) for name in ("begin", "take_in", "end", "end_if_silent")),
-        *((fleet.Fleet, "note_busy"), (wire, "parse_event"), (fleet, "advance")),
-    ],
-)
+FAULTY = [(fleet.EngineDriver, name) for name in ("begin", "take_in", "end", "end_if_silent")]
+FAULTY += [(fleet.Fleet, "note_busy"), (wire, "parse_event"), (fleet, "advance")]
+
+
+@pytest.mark.parametrize(("owner", "name"), grid(FAULTY, FAULTY[1:3]))
 def test_the_thread_goes_on_after_an_error_in_itself_and_no_job_is_lost(
     start: Start, owner: object, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -42,7 +42,7 @@ def settings_of(way: str) -> DecodeSettings:
     return DecodeSettings(**({"draft_length": 3, "temperature": 0.8} | WAYS[way]))  # type: ignore[arg-type]
 
 
-SMALL = ("a chain", "a tree")  # the others: only the full grid
+SMALL = ("a chain",)  # the others: only the full grid
 
 
 @pytest.mark.parametrize("way", grid(WAYS, SMALL))

@@ -272,9 +272,9 @@ def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
 
 
 def test_frames_and_names_leave_out_what_is_not_known() -> None:
-    tokens, rounds = ITS.to_frame(), ITS.rounds_frame()
-    assert rounds["draft_seconds"].isna().all()
-    assert rounds["tokens"].tolist() == [1, 4, 2, 1, 4]
+    tokens = ITS.to_frame()
+    assert all(round.draft_seconds is None for round in ITS.rounds)
+    assert [round.emits for round in ITS.rounds] == [1, 4, 2, 1, 4]
     assert tokens["id"].isna().all()
     assert (tokens["text"] == NOT_REPORTED).sum() == 5
     assert str(tokens["id"].dtype) == "Int64"

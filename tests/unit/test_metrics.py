@@ -11,7 +11,7 @@ import specviz
 from specviz.core import metrics
 from specviz.core.rounds import Round
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import ROUND_COLUMNS, TOKEN_COLUMNS, Autoregressive, Output, PrefillSeconds, Trace
+from specviz.core.trace import TOKEN_COLUMNS, Autoregressive, Output, PrefillSeconds, Trace
 from tests.support.both import round_from
 from tests.support.fake_traces import cut, fake_trace, run_of, translated
 from tests.support.figures import rounded
@@ -83,31 +83,21 @@ def test_repetition_is_the_share_of_4_grams_that_occurred_before() -> None:
 
 
 @pytest.mark.parametrize("trace", [translated(fake_trace()), fake_trace(eos=True), fake_trace(lookup=True)])
-def test_the_rows_are_all_tokens_and_rounds_and_their_sums_the_counts(trace: Trace) -> None:
+def test_the_rows_are_all_tokens_and_their_sums_the_counts(trace: Trace) -> None:
     frame, counts = trace.to_frame(), metrics.count(trace.rounds)
     written = frame[frame["status"].isin(["accepted", "correction", "bonus", "own"])]
     assert (written["id"].tolist(), "".join(written["text"])) == (trace.output.token_ids, trace.output.text)
     statuses = Counter({name: getattr(counts, name) for name in ("accepted", "rejected", "discarded")})
     statuses.update(round.added for round in trace.rounds if round.added != "none")
     assert Counter(frame["status"]) == statuses
-    frame = trace.rounds_frame()
-    assert frame["round"].tolist() == list(range(counts.rounds))
-    sums = frame[["drafted", "accepted", "rejected", "discarded", "tokens"]].sum().to_list()
-    assert sums == [counts.drafted, counts.accepted, counts.rejected, counts.discarded, counts.emitted]
-    seconds = frame[["draft_seconds", "verify_seconds", "overhead_seconds"]]
-    assert seconds.sum(axis=1).to_list() == pytest.approx([round.seconds for round in trace.rounds])
 
 
-def test_a_row_for_each_token_and_each_round(snapshot: SnapshotAssertion) -> None:
+def test_a_row_for_each_token(snapshot: SnapshotAssertion) -> None:
     """In a tree each token names its parent."""
     run, tree, empty = cut(fake_trace(), 2), tree_run(), cut(fake_trace(), 0)
-    for frame, of_none, columns in (
-        (run.to_frame(), empty.to_frame(), TOKEN_COLUMNS),
-        (run.rounds_frame(), empty.rounds_frame(), ROUND_COLUMNS),
-    ):
-        assert {name: str(kind) for name, kind in of_none.dtypes.items()} == columns
-        assert frame.dtypes.equals(of_none.dtypes)
-    frames = [run.to_frame(), run.rounds_frame(), a_trace().rounds_frame(), cut(tree, 1).to_frame()]
+    assert {name: str(kind) for name, kind in empty.to_frame().dtypes.items()} == TOKEN_COLUMNS
+    frames = [run.to_frame(), cut(tree, 1).to_frame()]
+    assert all(frame.dtypes.equals(empty.to_frame().dtypes) for frame in frames)
     assert "\n".join(frame.to_csv(index=False, float_format="%.4g") for frame in frames) == snapshot
 
 

@@ -19,7 +19,7 @@ from specviz.data.lessons.plans import FOLDER, LessonPlan, Moment, Screen, all_p
 from specviz.data.lessons.story import quiz
 from specviz.data.measured.first_run import first_trace
 from specviz.data.texts import asset
-from specviz.player.html_file import page_that_says, program
+from specviz.player.html_file import Scheme, page_that_says, program
 from specviz.player.offline import lesson_page, offline_page
 from specviz.player.scorm import manifest, scorm_package
 from specviz.player.sheet import key_html, result_picture, round_picture, sheet_html
@@ -113,13 +113,12 @@ def test_hostile_texts_are_text() -> None:
 def test_a_frame_of_a_notebook_holds_the_page_and_a_hostile_run_stays_inside() -> None:
     trace = fake_trace(hostile=True)
     trace = replace(trace, target=replace(trace.target, name='"><script>alert(1)</script>'))
-    shown: list[tuple[Trace, dict[str, Any]]] = [(RECORDED, {"theme": "dark"}), (trace, {"height": 300})]
-    for run, options in shown:
-        [(tag, frame)] = Html(specviz.show(run, **options)._repr_html_()).found
+    shown: list[tuple[Trace, Scheme]] = [(RECORDED, "dark"), (trace, "auto")]
+    for run, theme in shown:
+        [(tag, frame)] = Html(specviz.show(run, theme)._repr_html_()).found
         assert tag == "iframe"
-        assert frame["srcdoc"] == offline_page(run, scheme=options.get("theme", "auto"))
+        assert frame["srcdoc"] == offline_page(run, scheme=theme)
         assert frame["sandbox"] == "allow-scripts", "it may reach nothing of the notebook"
-        assert frame["height"] == str(options.get("height", 720))
     assert str(frame["title"]).startswith('A run of "><script>')
     assert "<html" not in repr(specviz.show(fake_trace(tokens=8)))
 

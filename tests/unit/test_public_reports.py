@@ -12,7 +12,7 @@ import yaml
 
 from specviz.core.errors import InputError
 from specviz.core.request import MAX_PROMPT_CHARACTERS, prompt_problem
-from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, prompts_in, read_prompt_file, read_prompts
+from specviz.measure.sweep.prompt_files import MAX_PROBLEMS, read_prompt_file, read_prompts
 from specviz.systems import import_run
 from tests.support.known import known
 from tests.support.records import FIXTURES, report
@@ -120,26 +120,6 @@ def test_a_line_may_be_a_conversation() -> None:
     assert (prompt.name, prompt.workload) == ("talk", "own")
     assert prompt.messages == (("system", "Be brief."), ("user", "Hello\nyou"))
     assert prompt.text == "system: Be brief.\nuser: Hello\nyou"
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("One paragraph\nin four lines\nis one\nprompt", None),
-        ("def f():\n    return 1\ndef g():\n    return 2\nf()\ng()", None),
-        ('{"name": "Lily", "age": 7}', None),
-        ("\n".join(f"prompt {number}" for number in range(7)) + "\n\n", 7),
-        ('\n{"prompt": "a"}\n\n{"messages": []}\n', 2),
-        ('{"prompt": "a"}', 1),
-        ('[{"prompt": "a"},\n {"prompt": "b"}]', 2),
-        ("name,prompt\none,Once upon\ntwo,a time", 2),
-        ('[{"role": "user", "content": "a"}]\n' * 2, 2),
-        ("[" * 20_000, None),
-        ("", None),
-    ],
-)
-def test_a_text_that_looks_like_a_list_of_prompts_is_noticed(text: str, count: int | None) -> None:
-    assert prompts_in(text) == count
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,9 @@ def test_nothing_is_wrong_with_the_texts_and_each_file_is_checked(tmp_path: Path
     assert sorted(text_problems(folder)) == sorted(f"{file.name} is empty." for file in files)
 
 
-CODE = {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
+@cache
+def code() -> dict[str, ast.Module]:
+    return {file.relative_to(ROOT).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in FILES}
 
 
 @cache
@@ -69,7 +71,7 @@ OWN_NAMES = {
 
 def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names() -> None:
     said: dict[str, list[ast.Module]] = {}
-    for tree in CODE.values():
+    for tree in code().values():
         for name in given_by("Sentences", [tree]):
             said.setdefault(name, []).append(tree)
     assert {file.stem for file in (TEXTS / "sentences").iterdir()} | {"result"} == set(said)
@@ -77,12 +79,12 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
         texts = Sentences(name, "browser" if name == "result" else "sentences").texts()
         wanted = {key: named_in(text) for key, text in texts.items()}
         function = OWN_NAMES.get(name)
-        given = given_by(function, CODE.values()) if function else given_by("say", trees)
+        given = given_by(function, code().values()) if function else given_by("say", trees)
         if name == "bench-warnings":  # the word for a doubt, and for how answers were cut, is the text's name
             named: dict[str, set[str | None]] = {key: {"loads"} for key in get_args(Doubt)}
             given |= named | {cut: {"pairs"} for cut in get_args(Cut) if cut}
         assert wanted == given, name
-    lessons = [CODE[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
+    lessons = [code()[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}
     assert parts == given_by("written", lessons)
 
@@ -95,7 +97,7 @@ def pattern(name: ast.expr) -> str:
 
 def test_each_text_that_a_page_asks_for_is_there() -> None:
     asked = 0
-    for tree in CODE.values():
+    for tree in code().values():
         says = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ast.unparse(node.targets) == "SAYS"]
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "SAYS":

@@ -33,7 +33,6 @@ MOST_READ = 1_000_000  # bytes of it
 MAX_PROMPTS = 200
 MAX_LINE = 7 * MAX_PROMPT_CHARACTERS  # characters of a JSON value, where a letter may be written as \u0041
 MAX_PROBLEMS = 20
-LIST = 5  # lines from which a text looks like a list of prompts
 SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
@@ -92,21 +91,6 @@ def read_prompts(content: bytes) -> PromptFile:
     if not prompts:
         raise InputError(problems[0] if problems else say("no_prompt"))
     return PromptFile(tuple(prompts.values()), tuple(problems), tuple(notes)[:MAX_PROBLEMS])
-
-
-def prompts_in(text: str) -> int | None:
-    """How many prompts a text lists: JSON or a CSV of prompts, or `LIST` lines without indent; None for one text."""
-    lines = text.rstrip().split("\n")
-    try:
-        found = [entry.found for entry in _entries(text, cut=False)]
-    except InputError:
-        return None
-    first = found[0] if found else None
-    is_prompt = is_conversation(first) or (isinstance(first, dict) and bool(_content_key(first)))
-    if is_prompt and first != {"prompt": next(filter(str.strip, text.split("\n")))}:  # else a plain line, as it is read
-        return len(found)
-    is_list = len(lines) >= LIST and all(line.strip() and not line[0].isspace() for line in lines)
-    return len(lines) if is_list else None
 
 
 def read_prompt_file(path: Path) -> PromptFile:

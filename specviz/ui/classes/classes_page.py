@@ -35,9 +35,6 @@ def lead() -> None:
     if address.view() == "projector":
         st.html(STYLES / "classes_projector.css")
     receive_secret(BOARD, own.add_board)
-    if secret := st.query_params.get(BOARD):  # a teacher's link of before: a projector may show the address
-        own.add_board(secret)
-        del st.query_params[BOARD]
     own.accept_invitation()
     with st.container(key="lead"):
         parts.heading(SAYS["heading"])
