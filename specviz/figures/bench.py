@@ -6,7 +6,6 @@ from dataclasses import replace
 from specviz.core.names import first_words
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
-from specviz.figures.parts import figure_text
 from specviz.figures.speedups import SpeedupRow, speedup_figure
 from specviz.measure.endpoints.acceptance import AcceptanceFound
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
@@ -81,13 +80,10 @@ def times_figure(load: LoadFindings) -> plot.Figure:
 
 
 def acceptance_figure(found: AcceptanceFound) -> plot.Figure | None:
-    """By position where the rounds are counted so, else by kind of text; None where nothing was drafted."""
+    """By position; None where nothing was drafted, or the rounds are not counted so."""
     survival = found.whole.survival
-    known = {name: its.rate for name, its in found.by_workload.items() if its.rate is not None}
-    kinds = dict(zip(map(figure_text, _short_names([*known])), known.values(), strict=True))
-    if not survival and not kinds:
+    if not survival:
         return None
-    by_place = {str(place): share for place, share in enumerate(survival, start=1)}
-    rates, along, up = (by_place, "axis_place", "axis_rounds") if survival else (kinds, "axis_kind", "axis_of_guesses")
-    x = plot.axis(SAYS[along], type="category")
-    return plot.rates_figure(list(rates), {"": list(rates.values())}, HEIGHT, x=x, y=SAYS[up])
+    places = [str(place) for place in range(1, 1 + len(survival))]
+    x = plot.axis(SAYS["axis_place"], type="category")
+    return plot.rates_figure(places, {"": survival}, HEIGHT, x=x, y=SAYS["axis_rounds"])

@@ -70,13 +70,13 @@ def _contradicts_itself(draws: LabDraws) -> bool:
     for position in draws.positions:
         for batch in position.batches:
             columns: list[list[Any]] = [batch.speculative, batch.plain, batch.expected]
-            places = [each for each in (batch.speculative_places, batch.plain_places) if each]
+            places = [batch.speculative_places, batch.plain_places]
             if (
                 not batch.draws
                 or batch.tokens != position.batches[0].tokens
                 or any(len(column) != len(batch.tokens) for column in columns)
                 or any(abs(sum(column) - batch.draws) > 0.01 * batch.draws for column in columns)
-                or any(len(column) != PLACES or sum(column) != batch.draws for column in places)
+                or (any(places) and any(len(each) != PLACES or sum(each) != batch.draws for each in places))
             ):
                 return True
     return False

@@ -95,13 +95,14 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
         return folder, [files[file] for file in weights]
 
 
-def fetch(name: str, report: Report) -> None:
-    """Download the weights of a model; what is here already is not downloaded again.
+def fetch(name: str, report: Report) -> Path:
+    """The folder of a model; what of it is not here yet is downloaded.
 
     What `report` raises ends the download; the next one continues there.
     """
-    if find_cached(name):
-        return downloads.note_use(name)
+    if stored := find_cached(name):
+        downloads.note_use(name)
+        return stored
     folder, weights = look_up(name)
     total, done = sum(file.size or 0 for file in weights), 0
     with hub_errors(name):
@@ -114,6 +115,7 @@ def fetch(name: str, report: Report) -> None:
         current = folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
         current.parent.mkdir(exist_ok=True)
         current.write_text(folder.name, encoding="utf-8")
+    return folder
 
 
 def weights_in(folder: Path, name: str = "The model") -> list[str]:
@@ -178,6 +180,8 @@ def hub_id(name: str) -> str:
     if name == SMOLLM2:
         raise InputError(say("not_yet_here", name=name))
     check_no_gguf([name])
+    if name.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
+        raise InputError(say("is_file", name=name[:100]))
     with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):

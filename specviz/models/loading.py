@@ -33,7 +33,7 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, needed_bytes
-from specviz.models.downloads import Report, broken
+from specviz.models.downloads import Report
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import fetch, find_cached, hub_id
@@ -105,7 +105,6 @@ def _read_folder(name: str, dtype: Dtype, progress: Report | None) -> LoadedMode
     from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
 
     folder, parameters = prepare(name, dtype, progress)
-    downloads.note_use(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     model, tokenizer = read_folder(name, folder, dtype, device)
     digest = weights_hash(folder) if find_folder(name) else folder.name[:16]  # of a Hub model: its commit
@@ -166,11 +165,7 @@ def prepare(name: str, dtype: str = "float32", progress: Report | None = None) -
     check_memory([(name, needed_bytes(parameters, least))])
     if folder := find_folder(name):
         return folder, parameters
-    download(name, progress or (lambda _: None))
-    folder = find_cached(name)
-    if folder is None:
-        raise broken(name, "safetensors")
-    return folder, parameters
+    return fetch(hub_id(name), progress or (lambda _: None)), parameters
 
 
 def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:

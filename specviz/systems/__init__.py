@@ -15,14 +15,14 @@ from specviz.core.texts import AppTexts, NonEmptyText, join_choices
 from specviz.core.trace import FILE, UPLOAD, Trace, TraceLimits, check_trace, parse_trace
 from specviz.systems import llama_cpp, lm_studio, others, sglang, tensorrt_llm, transformers, vllm
 from specviz.systems.benches import ToolRun
-from specviz.systems.counts import ServingCounters, SystemCounts, figures_of, say_count
+from specviz.systems.counts import Counts, figures_of, say_count
 from specviz.systems.fields import Fields, pieces_of, say_record
 from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, straight, walk
 from specviz.systems.metrics import Metrics
-from specviz.systems.table import SystemNames, counts_of, names_of, read_record, records_of
+from specviz.systems.table import SystemNames, counts_of, names_of, records_of
 from specviz.systems.traces import RecordOptions, SystemReport, trace_of
 
-__all__ = ["SYSTEMS", "RecordOptions", "ServingCounters", "SystemCounts", "import_run", "open_run", "read_counters"]
+__all__ = ["SYSTEMS", "Counts", "RecordOptions", "import_run", "open_run", "read_counters"]
 
 conventions = AppTexts("tables/conventions", dict[str, NonEmptyText])
 
@@ -94,26 +94,22 @@ def read_bench(content: bytes) -> list[ToolRun]:
     )
 
 
-def counts_in_answer(pieces: Sequence[JsonObject]) -> SystemCounts | None:
+def counts_in_answer(pieces: Sequence[JsonObject]) -> Counts | None:
     """What the parts of one answer count, the last that counts anything: totals grow through a stream."""
     with suppress(InputError):
         if counts := llama_cpp.counts_in_stream([Fields("", piece) for piece in pieces]):
             return counts
     for piece in reversed(pieces):
-        if not any(word in str(piece).lower() for word in WORDS):
-            continue
-        found = list(walk(piece))
-        for system in (*ROWS, sglang.ROW, others.USAGE):
+        if any(word in str(piece).lower() for word in WORDS):
+            found = list(walk(piece))
             with suppress(InputError):
-                if records := records_of(system, found):
-                    counts = read_record(records[-1])
-                    zeros = system is others.USAGE and not counts.drafted  # other servers have its fields with zeros
-                    if counts.drafted is not None and counts.accepted is not None and not zeros:
-                        return counts
+                counts = _first_of((*ROWS, sglang.ROW), found) or others.counts_in_usage(found)
+                if counts and counts.drafted is not None and counts.accepted is not None:
+                    return counts
     return None
 
 
-def counts_between(before: str, after: str) -> tuple[float | None, SystemCounts | None]:
+def counts_between(before: str, after: str) -> tuple[float | None, Counts | None]:
     """The tokens that a server wrote between two readings of its page /metrics, and what it drafted and accepted.
 
     Raises InputError where a counter became smaller: the server was started again.
@@ -136,7 +132,7 @@ def rests_between(before: str | None, after: str | None) -> bool:
         return True
 
 
-def read_counters(text: str) -> ServingCounters:
+def read_counters(text: str) -> Counts:
     """Read pasted metrics, log lines, answers or results: the last line, the difference of two pastes, or a sum.
 
     InputError, one sentence, where the text has no counters, or counters that contradict each other.
@@ -159,7 +155,7 @@ def read_counters(text: str) -> ServingCounters:
     raise InputError(f"{why} {say_count('two_counts')}")  # these can be written by hand
 
 
-def _read(text: str, found: list[JsonObject]) -> SystemCounts | None:
+def _read(text: str, found: list[JsonObject]) -> Counts | None:
     """The counts in a text: of answers, lines of a log, lines of names and values, a page of counters."""
     return (
         sglang.counts_in_answers(found, text)
@@ -177,7 +173,7 @@ def _read(text: str, found: list[JsonObject]) -> SystemCounts | None:
     )
 
 
-def _first_of(systems: Sequence[SystemNames], found: Sequence[JsonObject]) -> SystemCounts | None:
+def _first_of(systems: Sequence[SystemNames], found: Sequence[JsonObject]) -> Counts | None:
     """The counts of the first of these systems that has records here."""
     every = (records_of(system, found) for system in systems)
     return next((counts_of(records) for records in every if records), None)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, zip_longest
+from typing import Any
 
 from specviz.core.errors import InputError
 from specviz.core.names import first_words
-from specviz.systems.counts import SystemCounts
+from specviz.systems.counts import Counts
 from specviz.systems.fields import Fields
 
 LONGEST = 300  # characters of a name or a problem
@@ -37,18 +38,19 @@ class ToolRun:
     created: str = ""  # ISO 8601, or empty
     concurrency: int | None = None  # the most requests under way that were asked for; None: it does not say
     began_known: bool = False
-    counts: SystemCounts | None = None
+    counts: Counts | None = None
     notes: tuple[str, ...] = ()
 
 
-def run_of_lists(tool: str, value: Fields, counts: SystemCounts | None = None, *notes: str) -> ToolRun:
+def run_of_lists(tool: str, value: Fields, counts: Counts | None = None, *notes: str) -> ToolRun:
     """vLLM's and SGLang's file: an entry of each list is one request."""
     lengths, firsts, starts = value.counts("output_lens"), value.numbers("ttfts"), value.numbers("start_times")
     count, start, prompts = len(lengths), min(starts, default=0.0), value.counts("input_lens")
     if not count or len(firsts) != count:
         raise InputError(f"it has {count} lengths and {len(firsts)} times to a first token")
     lists = [value.value.get(name) for name in ("itls", "errors", "generated_texts")]
-    columns = [lengths, firsts, prompts, starts, *(each if isinstance(each, list) else [] for each in lists)]
+    columns: list[list[Any]] = [lengths, firsts, prompts, starts]
+    columns += [each if isinstance(each, list) else [] for each in lists]
     mean = value.number("mean_e2e_latency_ms") or value.number("mean_e2el_ms")
     answers = list[ToolAnswer]()
     for place, row in enumerate(islice(zip_longest(*columns), count)):

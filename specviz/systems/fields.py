@@ -1,26 +1,37 @@
 """A record of one run as JSON objects whose fields are read by name: a wrong value is refused with its place."""
 
-import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from specviz.core.errors import InputError
-from specviz.core.outside import WHOLE, Problem, check_density, not_valid
+from specviz.core.outside import WHOLE, MostItems, Problem, check_density, not_valid
 from specviz.core.texts import Sentences
 from specviz.core.trace import MAX_TOKENS
 from specviz.systems.finding import JsonObject, find_values, left_over, line_of
 
 say_record = Sentences("records")
 
+Found = TypeVar("Found")
 MOST_BYTES = 32 * 10**6
-MOST_COUNT = 10**9
-_DECODER = json.JSONDecoder()
 _DONE = re.compile(r"^data: *\[DONE\]", re.MULTILINE)
 ENVELOPE = "data"  # where a proxy that captures answers puts each
 ANSWERS = {"choices", "meta_info", "content", "fragments", "candidate_ids", "prompt_ids"}  # a record has one of these
+
+Count = Annotated[int, Field(ge=0, le=10**12)]
+Number = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+AT_MOST = MostItems(MAX_TOKENS)
+TEXT, NUMBER, COUNT = TypeAdapter(str | None), TypeAdapter(Number | None), TypeAdapter(Count | None)
+NEEDED, TOKENS = TypeAdapter(Number), TypeAdapter(Annotated[int, Field(ge=0, le=MAX_TOKENS)] | None)
+OBJECT, OBJECTS = TypeAdapter(JsonObject | None), TypeAdapter(Annotated[list[JsonObject], AT_MOST] | None)
+TEXTS, NUMBERS = TypeAdapter(Annotated[list[str], AT_MOST] | None), TypeAdapter(Annotated[list[Number], AT_MOST] | None)
+COUNTS = TypeAdapter(Annotated[list[Count], AT_MOST] | None)
+IDS = TypeAdapter(Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], AT_MOST] | None)
+BYTES = TypeAdapter(Annotated[list[Annotated[int, Field(ge=0, le=255)]], AT_MOST] | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,64 +41,47 @@ class Fields:
     place: str
     value: JsonObject
 
-    def _find(self, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
-        found = self.value.get(name)
-        if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
-            self.refuse(name, f"Input should be {wanted}")
-        return found
-
-    def refuse(self, name: str, why: str) -> NoReturn:
-        raise not_valid("record", [Problem(f"{self.place}.{name}".strip("."), why)])
+    def read(self, name: str, kind: TypeAdapter[Found]) -> Found:
+        try:
+            return kind.validate_python(self.value.get(name), strict=True)
+        except ValidationError as error:
+            [wrong, *_] = error.errors(include_url=False, include_input=False)
+            place = ".".join(map(str, (self.place, name, *wrong["loc"]))).strip(".")
+            raise not_valid("record", [Problem(place, wrong["msg"])]) from None
 
     def has(self, name: str) -> bool:
         return self.value.get(name) is not None
 
     def text(self, name: str) -> str | None:
-        found: str | None = self._find(name, str, "a valid string")
-        return found
+        return self.read(name, TEXT)
 
-    def number(self, name: str, most: float = 1e12, kind: Any = (int, float), wanted: str = "a valid number") -> Any:
-        """None where there is none."""
-        found = self._find(name, kind, wanted)
-        if found is not None and not 0 <= found <= most:  # written so that nan fails
-            self.refuse(name, f"Input should be from 0 to {most:.15g}")
-        return found
+    def number(self, name: str) -> float | None:
+        return self.read(name, NUMBER)
 
-    def whole(self, name: str, most: int = MOST_COUNT) -> int | None:
-        found: int | None = self.number(name, most, int, "a valid integer")
-        return found
+    def whole(self, name: str) -> int | None:
+        return self.read(name, COUNT)
 
     def tokens(self, name: str) -> int | None:
         """How many tokens one output has."""
-        return self.whole(name, MAX_TOKENS)
+        return self.read(name, TOKENS)
 
     def inner(self, name: str) -> "Fields":
         """The object of this name; empty where there is none."""
-        return Fields(f"{self.place}.{name}".strip("."), self._find(name, dict, "an object") or {})
+        found = self.read(name, OBJECT)
+        return Fields(f"{self.place}.{name}".strip("."), found or {})
 
     def every(self, name: str) -> list["Fields"]:
-        found = self._list(name, lambda each: isinstance(each, dict), "an object")
+        found = self.read(name, OBJECTS) or []
         return [Fields(f"{self.place}.{name}.{number}".strip("."), each) for number, each in enumerate(found)]
 
-    def numbers(self, name: str, most: float = 1e12, kinds: tuple[type, ...] = (int, float)) -> list[Any]:
-        return self._list(name, lambda each: type(each) in kinds and 0 <= each <= most, f"from 0 to {most:.15g}")
+    def numbers(self, name: str) -> list[float]:
+        return self.read(name, NUMBERS) or []
 
-    def counts(self, name: str, most: int = MOST_COUNT) -> list[int]:
-        return self.numbers(name, most, (int,))
+    def counts(self, name: str) -> list[int]:
+        return self.read(name, COUNTS) or []
 
     def ids(self, name: str) -> list[int]:
-        return self.counts(name, 2**31 - 1)
-
-    def texts(self, name: str) -> list[str]:
-        return self._list(name, lambda each: isinstance(each, str), "a valid string")
-
-    def _list(self, name: str, is_right: Callable[[Any], bool], wanted: str) -> list[Any]:
-        found: list[Any] = self._find(name, list, "a list") or []
-        if len(found) > MAX_TOKENS:
-            self.refuse(name, f"List should have at most {MAX_TOKENS} items")
-        if (wrong := next((number for number, each in enumerate(found) if not is_right(each)), None)) is not None:
-            self.refuse(f"{name}.{wrong}", f"Input should be {wanted}")
-        return found
+        return self.read(name, IDS) or []
 
 
 def pieces_of(content: bytes) -> list[Fields]:
@@ -100,7 +94,7 @@ def pieces_of(content: bytes) -> list[Fields]:
     except UnicodeDecodeError:
         raise InputError(say_record("no_utf8")) from None
     whole, *after = _DONE.split(text, 1)
-    found, left = find_values(whole, _DECODER)
+    found, left = find_values(whole)
     if wrong := left_over(left):
         raise InputError(say_record("line_no_json", number=line_of(wrong, whole)))
     if after and (more := left_over(after[0])):  # two equal answers would else be read as one
@@ -148,10 +142,10 @@ def token_texts(choice: Fields) -> list[str]:
     """
     logprobs = choice.inner("logprobs")
     if not isinstance(logprobs.value.get("content"), list):
-        return logprobs.texts("tokens")
+        return logprobs.read("tokens", TEXTS) or []
     texts = list[str]()
     for token in logprobs.every("content"):
-        raw = bytes(token.counts("bytes", 255)).decode(errors="surrogateescape")
+        raw = bytes(token.read("bytes", BYTES) or []).decode(errors="surrogateescape")
         whole = "".join(f"⟨{ord(char) - 0xDC00:02X}⟩" if 0xDC80 <= ord(char) <= 0xDCFF else char for char in raw)
         texts.append(whole or token.text("token") or "")
     return texts

@@ -8,6 +8,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple
 
 JsonObject = dict[str, Any]
@@ -19,7 +20,6 @@ MOST_IN_VAIN = 500_000  # characters that are read from such places
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
 LONG = 40  # characters; a longer number stays text, so that it is refused with its name
 MOST_ROWS = 2_000
-LONGEST_NAME = 60  # characters
 # An object begins a line, or follows a blank, a colon or a sign in the middle of one.
 _START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
 _PYTHON = re.compile(r"""\{\s*'""")
@@ -28,14 +28,13 @@ _TOKEN = re.compile(
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]", ",": ""}
 _COLOUR = re.compile(r"\x1b\[[\d;]{0,20}[mK]|\[\d{1,3}(?:;\d{1,3}){0,5}m")  # a copy may have lost its escape
-# What a container's log driver writes before a line: Kubernetes, which cuts long lines into parts, and Docker Compose.
-_KUBERNETES = re.compile(r"^(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) ([FP]) ")
-_COMPOSE = re.compile(r"^[\w.-]+-\d+ +\| ")
-# Markdown around a line (quotes, code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
-_QUOTE = re.compile(r"^(?: {0,3}>){1,9} ?")
+# What stands before a line: signs of a quote, and what Kubernetes or Docker Compose writes.
+_BEFORE = re.compile(
+    r"^(?:(?: {0,3}>){1,9} ?)?(?:(?:\[pod/\S+\] )?\d{4}-\d\d-\d\dT\S+ std(?:out|err) F |[\w.-]+-\d+ +\| )?"
+)
+# Markdown around a line (code, bold text, “\\_”), a blank before a colon, and signs of a page or a scan.
 _MARKDOWN = re.compile(r"`|\*\*|\\(?=_)|(?<=\w) (?=: )")
 _SIGNS = str.maketrans("\u00a0\u2007\u2009\u202f\u3000：，＝（）％｜", "     :,=()%|", "\u200b\ufeff")
-_NAME_AS_LABEL = re.compile(r'^\{__name__="(\w[\w:]{1,100})",? ?')  # as Prometheus shows the result of a query
 _QUOTATION = str.maketrans("“”„‟‘’", '""""\'\'')
 LOGGED = ("SpecDecoding", "accept len", "draft acceptance", "statistics ")  # in the lines of systems' logs
 _LOG_KEYS = ("log", "message", "msg", "MESSAGE", "line")
@@ -49,16 +48,8 @@ _SPEAKS = re.compile(r"^(?:event:|id:|retry:|:).*$|^data:|\[DONE\]", re.MULTILIN
 
 def plain(text: str) -> str:
     """The text without colours and Markdown, and without what a container's log driver wrote around each line."""
-    lines, part = list[str](), ""
-    for line in _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines():
-        line = _NAME_AS_LABEL.sub(r"\1{", _QUOTE.sub("", line))
-        if found := _KUBERNETES.match(line):
-            part += line[found.end() :]
-            if found[1] == "P":  # a part of a long line
-                continue
-            line, part = part, ""
-        lines.append(_COMPOSE.sub("", _unwrap_driver(line)))
-    return "\n".join(lines)
+    lines = _MARKDOWN.sub("", _COLOUR.sub("", text.translate(_SIGNS))).splitlines()
+    return "\n".join(_unwrap_driver(_BEFORE.sub("", line)) for line in lines)
 
 
 def straight(text: str) -> str:
@@ -87,22 +78,20 @@ class Found(NamedTuple):
     value: Any
 
 
-def find_values(text: str, decoder: json.JSONDecoder | None = None) -> tuple[list[Found], str]:
+def find_values(text: str) -> tuple[list[Found], str]:
     """The JSON values and the printed dictionaries in a text, none inside another; and the text that is left.
 
     What is read in vain is bounded: each bracket could read to the end.
     """
-    decoder = decoder or _DECODER
-    for whole in (text, f"{{{text.strip().rstrip(',')}}}" if '":' in text[:200] else ""):  # a field with its name
-        if (value := _read(whole, decoder)) is not None:
-            return [Found(1, value)], ""
+    if (value := _read(text)) is not None:
+        return [Found(1, value)], ""
     found, left = list[Found](), list[str]()
     end = failed = in_vain = kept = counted = 0
     line = 1
     while (at := _START.search(text, end)) and failed < MOST_FAILED and in_vain < MOST_IN_VAIN:
         start, end = at.end() - 1, at.end()
         try:
-            value, stop = decoder.raw_decode(text, start)
+            value, stop = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             failed += 1
             in_vain += getattr(error, "pos", len(text)) - start
@@ -143,10 +132,10 @@ def _python(text: str, start: int) -> tuple[Any, int]:
     return None, place
 
 
-def _read(text: str, decoder: json.JSONDecoder | None = None) -> Any:
+def _read(text: str) -> Any:
     """The object or list that a text is."""
     try:
-        value = (decoder or _DECODER).decode(text.strip()) if text else None
+        value = _DECODER.decode(text.strip()) if text else None
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict | list) else None
@@ -160,6 +149,7 @@ _DECODER = json.JSONDecoder(parse_int=_short(int), parse_float=_short(float))
 
 
 FINISH = "finish_reason"
+_DRAFTS = re.compile("draft|Draft|spec")  # in a name: it says something about drafts
 
 
 def objects(text: str) -> list[JsonObject]:
@@ -175,13 +165,10 @@ def objects(text: str) -> list[JsonObject]:
     for part in re.split(r"^\s*data: *\[DONE\]", text, flags=re.MULTILINE) if is_stream else [text]:
         pieces = [list(walk(each.value)) for each in find_values(part)[0][:MOST_PARTS]]
         if is_stream:
-            names = [{key for each in piece for key in each} for piece in pieces]
-            speaking = [
-                at for at, its in enumerate(names) if any("draft" in key.lower() or "spec" in key for key in its)
-            ]
-            seen = [each for piece in pieces[: speaking[-1] + 1] for each in piece] if speaking else []
-            ended = [{FINISH: each[FINISH]} for each in seen if each.get(FINISH)]
-            pieces = [pieces[speaking[-1]], ended[-1:]] if speaking else []
+            last = max((at for at, piece in enumerate(pieces) if _DRAFTS.search(" ".join(chain(*piece)))), default=-1)
+            seen = pieces[: last + 1]
+            ended = [{FINISH: each[FINISH]} for piece in seen for each in piece if each.get(FINISH)]
+            pieces = [*seen[-1:], ended[-1:]]
         found += [each for piece in pieces for each in piece]
     return found
 
@@ -204,53 +191,32 @@ def walk(value: Any) -> Iterator[JsonObject]:
             waiting.extend(reversed(here))
 
 
-_AROUND = " \t*+•-|│┃"
-_SIGN = re.compile(r"[:=|│┃]")
-_VALUE = re.compile(r"([\d.,]{1,30}%?)(?: ?[A-Za-z/]{1,12})?")
-_LIST = re.compile(r"\[?([\d.]{1,20}%?(?:, [\d.]{1,20}%?){1,64})\]?")
-_PLACE = re.compile(r"^(position|acceptance at token) ?(\d{1,2})$")
+_PLACE = re.compile(r"(position|acceptance at token) ?(\d{1,2})")
 _PER_CENT = {"position": "position (%)"}  # as vLLM's benchmark writes them
-_PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
+# A name begins a line or a cell, or follows a sign; with “=”, a blank too. A unit may follow its value.
+_PAIR = (
+    r"(?:^[ \t*+•|│┃-]{{0,20}}|[,:(] ?|[ \t](?=\w{{1,40}}=))[\"']?"
+    r"({names}|position ?\d\d?|acceptance at token ?\d\d?)[\"' \t*]{{0,60}}[:=|│┃][ \t*]{{0,60}}"
+    r"(\[?[\d.]{{1,20}}%?(?:, [\d.]{{1,20}}%?){{1,64}}|\d[\d.,]{{0,29}}(?<![.,])%?)"
+    r"(?= ?[A-Za-z/]{{0,12}}(?:[\s,.;)\]|│┃*]|$))"
+)
 
 
 def rows_in(text: str, known: Set[str]) -> list[JsonObject]:
-    """Records that are no objects: lines “name: value”, and a line with several such pairs. Only known names count."""
-    lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
-    every = [*_blocks(lines, known), *(_pairs(line, known) for line in lines)]
-    every += [pairs for line in lines if "=" in line and len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
-    return [each for each in every if each][:MOST_ROWS]
+    """Records that are no objects: “name: value” or “name=value”, on lines of their own or beside each other.
 
-
-def _known_name(written: str, known: Set[str]) -> str | None:
-    name = " ".join(written.strip(" \t\"'").split()) if len(written) <= LONGEST_NAME else ""
-    return next((each for each in (name, name.lower()) if each in known or _PLACE.match(each)), None)
-
-
-def _blocks(lines: Sequence[str], known: Set[str]) -> Iterator[JsonObject]:
-    """Lines “name: value” or “| name | value |”. Those of positions become one list; a name again begins a record."""
-    found = dict[str, Any]()
-    for bare in (line.strip(_AROUND) for line in lines):
-        sign = _SIGN.search(bare)
-        name = _known_name(bare[: sign.start()], known) if sign else None
-        if sign is None or name is None:
-            continue
-        written = bare[sign.end() :].strip()
-        several, alone, place = _LIST.fullmatch(written.rstrip(",")), _VALUE.fullmatch(written), _PLACE.match(name)
-        value = several[1].split(", ") if several else alone[1] if alone else None
-        kind = _PER_CENT.get(place[1], place[1]) if place else name
-        if kind in found and (not place or int(place[2]) < len(found[kind])):
-            yield found
-            found = {}
-        if value is not None:
-            found[kind] = [*found.get(kind, []), value] if place else value
-    yield found
-
-
-def _pairs(line: str, known: Set[str]) -> JsonObject:
-    """“name: value, name: value” in one line."""
-    found = dict[str, Any]()
-    for before, _, written in (part.rpartition(":") for part in line.split(", ")):
-        name, value = _known_name(before.rpartition(":")[2], known), _VALUE.fullmatch(written.strip(" \t.,"))
-        if name and value:
-            found[name] = value[1]
-    return found if len(found) > 1 else {}
+    Only known names count. Those of positions become one list; a name again begins a record.
+    """
+    names = {name.lower(): name for name in known}
+    listed = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pair, found = re.compile(_PAIR.format(names=listed), re.IGNORECASE), [JsonObject()]
+    for written, value in (each for line in text.splitlines() if len(line) < MAX_LINE for each in pair.findall(line)):
+        place = _PLACE.fullmatch(written.lower())
+        name = _PER_CENT.get(place[1], place[1]) if place else names[written.lower()]
+        if name in found[-1] and (not place or int(place[2]) < len(found[-1][name])):
+            if len(found) == MOST_ROWS:
+                break
+            found.append({})
+        several = value.strip("[]").split(", ")
+        found[-1][name] = [*found[-1].get(name, []), value] if place else several if len(several) > 1 else value
+    return found

@@ -19,7 +19,7 @@ from itertools import pairwise
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_SEED
 from specviz.systems.benches import LONGEST, ToolAnswer, ToolRun
-from specviz.systems.counts import SystemCounts, add_up, added, field, number, numbers, say_count
+from specviz.systems.counts import Counts, add_up, added, field, number, numbers, say_count
 from specviz.systems.fields import Fields, say_record, text_of
 from specviz.systems.table import SystemNames
 from specviz.systems.traces import (
@@ -55,16 +55,16 @@ ROWS = (
     # examples/speculative, as printed. “n_draft” is the most that a round drafts.
     replace(ROW, needs=("n_drafted",), with_all=("n_predict", "n_accept"), written=("n_predict",),
             drafted=("n_drafted",), accepted=("n_accept",), limit=()),
-    # the sum of a table of runs
-    replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
-            drafted=("total_draft",), accepted=("total_draft_accepted",), requests=("n_requests",)),
     # a table of runs, “pred= 192 draft= 180 acc= 146”
     replace(ROW, needs=("pred",), with_all=("draft", "acc"), written=("pred",), drafted=("draft",), accepted=("acc",)),
+    # the sum of such a table
+    replace(ROW, needs=("total_draft_accepted",), with_all=("total_draft",), written=("total_predicted",),
+            drafted=("total_draft",), accepted=("total_draft_accepted",), requests=("n_requests",)),
 )
 # fmt: on
 
 
-def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
+def counts_in_log(records: Sequence[str]) -> Counts | None:
     """All requests of the log together."""
     requests, statistics = _requests(records), _statistics(records)
     judged = [each for each in requests if each.drafted]
@@ -88,12 +88,14 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     return replace(total, written=written, requests=float(len(requests)), used=(lines,))
 
 
-def _requests(records: Sequence[str]) -> list[SystemCounts]:
+def _requests(records: Sequence[str]) -> list[Counts]:
     """Those that drafted nothing have no line “draft acceptance”. The text may end before the last one's."""
-    found, written = list[SystemCounts](), None
+    found, written = list[Counts](), None
     for record in records:
         if time := WRITTEN.search(record):
-            found += [] if written is None else [SystemCounts("llama.cpp", 0.0, 0.0, 0.0, written)]
+            found += (
+                [] if written is None else [Counts("llama.cpp", rounds=0.0, drafted=0.0, accepted=0.0, written=written)]
+            )
             written = number(time[1], "The written tokens")
         if match := ACCEPTED.search(record):
             accepted, drafted = number(match[2], "The accepted tokens"), number(match[3], "The generated tokens")
@@ -101,31 +103,36 @@ def _requests(records: Sequence[str]) -> list[SystemCounts]:
             listed = re.search(r"acceptancerateperposition=\(([^)]*)\)", match[4])
             survival = numbers(listed[1].split(","), "A per-position rate") if listed else ()
             rounds = accepted / (length - 1) if length and length > 1 else None
-            found.append(SystemCounts("llama.cpp", rounds, drafted, accepted, written, survival=survival))
+            counted = Counts("llama.cpp", survival=survival, rounds=rounds, drafted=drafted, accepted=accepted)
+            found.append(replace(counted, written=written))
             written = None
     return found
 
 
-def _statistics(records: Sequence[str]) -> SystemCounts | None:
+def _statistics(records: Sequence[str]) -> Counts | None:
     """The last line of each kind of draft, added up. None where a kind does not say how many drafts there were."""
     last = {kind[1]: record for record in records if (kind := KIND.search(record))}.values()
     names = ("#gendrafts", "#gentokens", "#acctokens")
     rounds, drafted, accepted = (add_up(field(line, rf"{name}=(\d+)", name) for line in last) for name in names)
     if not rounds:
         return None
-    notes, used = (say_count("since_start"),), (say_count("lines", count=len(last)),)
-    return SystemCounts("llama.cpp", rounds, drafted, accepted, of_server=True, notes=notes, used=used)
+    found = Counts("llama.cpp", rounds=rounds, drafted=drafted, accepted=accepted, of_server=True)
+    return replace(found, notes=(say_count("since_start"),), used=(say_count("lines", count=len(last)),))
 
 
-def counts_in_stream(parts: Sequence[Fields]) -> SystemCounts | None:
+def counts_in_stream(parts: Sequence[Fields]) -> Counts | None:
     """It does not count its rounds, but its totals grow once a round. None where the last parts have no totals."""
     if not any("draft_n" in part.inner("timings").value for part in parts[-3:]):
         return None
     its = [step for step in steps_of(parts) if step.drafted]
-    drafted, accepted = sum(step.drafted for step in its), sum(step.accepted for step in its)
     most = max((step.drafted for step in its), default=0)
-    shares = tuple(sum(step.accepted > place for step in its) / len(its) for place in range(most))
-    return SystemCounts("llama.cpp", float(len(its)), float(drafted), float(accepted), survival=shares)
+    return Counts(
+        "llama.cpp",
+        survival=tuple(sum(step.accepted > place for step in its) / len(its) for place in range(most)),
+        rounds=len(its),
+        drafted=sum(step.drafted for step in its),
+        accepted=sum(step.accepted for step in its),
+    )
 
 
 def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
@@ -137,7 +144,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     written, note = _written(pieces, given, stopped_by)
     end = pieces[-1]
     build = first(piece.text("system_fingerprint") for piece in pieces) or ""
-    prompt_ms = first(piece.inner("timings").number("prompt_ms", 1e9) for piece in reversed(pieces))
+    prompt_ms = first(piece.inner("timings").number("prompt_ms") for piece in reversed(pieces))
     inside = its[-1].accepted < its[-1].drafted and stopped_by != "length"
     prompt = end.value.get("prompt")
     return SystemReport(
@@ -149,7 +156,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         target=first(piece.text("model") for piece in pieces),
         prompt=prompt if isinstance(prompt, str) else None,
         prefill_seconds=None if prompt_ms is None else prompt_ms / 1000,
-        created=first(piece.whole("created", 10**12) for piece in pieces),
+        created=first(piece.whole("created") for piece in pieces),
         settings=_settings(end.inner("generation_settings")),
         notes=(MARKS, ENDED if inside else "", note),
     )
@@ -222,7 +229,7 @@ def _settings(found: Fields) -> dict[str, object]:
     return {
         "temperature": max(0.0, float(temperature)) if isinstance(temperature, int | float) else None,
         "top_k": top_k if isinstance(top_k, int) and top_k > 0 else None,
-        "top_p": found.number("top_p", 1) or None,
+        "top_p": found.number("top_p") or None,
         "seed": seed if seeded else None,
     }
 
@@ -236,10 +243,10 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
     answers = [
         ToolAnswer(name[:LONGEST], seconds=seconds, tokens=round(seconds * (each.number("avg_tok_s") or 0.0)))
         for name, each in found.items()
-        for seconds in [each.number("avg_latency", 1e7) or 0.0]
+        for seconds in [each.number("avg_latency") or 0.0]
     ]
     drafted, accepted = (add_up(each.number(name) for each in found.values()) for name in (ROW.drafted + ROW.accepted))
-    counts = SystemCounts("llama.cpp", None, drafted, accepted) if drafted and accepted is not None else None
+    counts = Counts("llama.cpp", drafted=drafted, accepted=accepted) if drafted and accepted is not None else None
     note = "The file has means of categories: each stands for one request, and its tokens are rounded."
     concurrency = values[0].inner("config").whole("concurrency")
     return [ToolRun("llama.cpp's speed_bench", answers, concurrency=concurrency, counts=counts, notes=(note,))]

@@ -33,14 +33,15 @@ def to_camel_case(value: Any) -> Any:
     return {re.sub("_([a-z])", lambda found: found[1].upper(), name): to_camel_case(its) for name, its in value.items()}
 
 
-DRAFTED, ACCEPTED, IGNORED = "totalDraftTokensCount", "acceptedDraftTokensCount", "ignoredDraftTokensCount"
+# In the words of the SDK for TypeScript, then of the one for Python and of REST answers.
+DRAFTED, ACCEPTED, IGNORED = (
+    (f"{kind}DraftTokensCount", f"{kind}_draft_tokens_count") for kind in ("total", "accepted", "ignored")
+)
 # fmt: off
 ROWS = (
     SystemNames(
-        "LM Studio", needs=(DRAFTED,), drafted=(DRAFTED,), accepted=(ACCEPTED,), ignored=(IGNORED,),
-        written=("predictedTokensCount", *ANSWER), convention="from_written",
-        # The record of the SDK for Python, or of a REST answer, has the names of the one for TypeScript beside.
-        prepare=lambda values: values | to_camel_case(values) if "total_draft_tokens_count" in values else values,
+        "LM Studio", needs=DRAFTED, drafted=DRAFTED, accepted=ACCEPTED, ignored=IGNORED,
+        written=("predictedTokensCount", "predicted_tokens_count", *ANSWER), convention="from_written",
     ),
 )
 # fmt: on
@@ -55,13 +56,14 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     fragments = [each for each in fragments if each.tokens("tokensCount")]
     sizes = [(each.tokens("tokensCount") or 0, bool(each.value.get("containsDrafted"))) for each in fragments]
     written, accepted = sum(size for size, _ in sizes), sum(size - 1 for size, drafting in sizes if drafting)
-    counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED)
+    counted, also = stats.tokens("predictedTokensCount"), stats.whole(ACCEPTED[0])
     if (written, accepted) != (counted, also):
         figures = say_record(
             "other_fragments", written=written, accepted=accepted, counted=counted, counted_accepted=also
         )
         raise InputError(say_record("or_totals", problem=figures))
-    sent, rounds = (stats.whole(DRAFTED) or 0) - (stats.whole(IGNORED) or 0), sum(drafting for _, drafting in sizes)
+    counted_drafts, never_sent = (stats.whole(names[0]) or 0 for names in (DRAFTED, IGNORED))
+    sent, rounds = counted_drafts - never_sent, sum(drafting for _, drafting in sizes)
     if not rounds or sent % rounds:
         raise InputError(say_record("or_totals", problem=say_record("unequal_rounds", drafted=sent, count=rounds)))
     drafted, its = sent // rounds, list[Step]()

@@ -6,21 +6,14 @@ A system that needs code of its own to be read is not here: who has one writes i
 from collections.abc import Sequence
 
 from specviz.systems.benches import FAILED, ToolAnswer, ToolRun
-from specviz.systems.counts import SystemCounts
-from specviz.systems.fields import Fields
+from specviz.systems.counts import Counts
+from specviz.systems.fields import NEEDED, Fields
 from specviz.systems.finding import JsonObject
 from specviz.systems.table import ANSWER, SystemNames, counts_of, records_of
 
 # fmt: off
-ROWS = (
-    # AIPerf, profile_export_aiperf.json (docs/tutorials/spec-decode-metrics.md)
-    SystemNames(
-        "AIPerf", needs=("pooled_spec_decode_acceptance_histogram",),
-        histogram=("pooled_spec_decode_acceptance_histogram",),
-    ),
-    # Spec-Bench: evaluation/speed.py, as printed
-    SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),
-)
+# Spec-Bench: evaluation/speed.py, as printed
+ROWS = (SystemNames("Spec-Bench", needs=("#mean accepted tokens",), length=("#mean accepted tokens",)),)
 # Fields of OpenAI's usage. Other servers have them with zeros: so they are asked last, and zeros are no record.
 USAGE = SystemNames(
     "OpenAI API", needs=("accepted_prediction_tokens",), accepted=("accepted_prediction_tokens",),
@@ -29,7 +22,7 @@ USAGE = SystemNames(
 # fmt: on
 
 
-def counts_in_usage(found: Sequence[JsonObject]) -> SystemCounts | None:
+def counts_in_usage(found: Sequence[JsonObject]) -> Counts | None:
     usage = records_of(USAGE, found)
     counted = any(record.number(USAGE.accepted) or record.number(USAGE.rejected) for record in usage)
     return counts_of(usage) if counted else None
@@ -49,13 +42,11 @@ def bench(values: Sequence[Fields]) -> list[ToolRun] | None:
         answers = list[ToolAnswer]()
         for each, at in zip(done, began, strict=True):
             first, said = each.number("time_to_first_token_ms"), each.value.get("output")
-            if (seconds := each.number("request_latency")) is None:
-                each.refuse("request_latency", "Field required")
             answers.append(
                 ToolAnswer(
                     began=(at or start) - start,
                     first=None if first is None else first / 1000,
-                    seconds=seconds,
+                    seconds=each.read("request_latency", NEEDED),
                     tokens=each.tokens("output_tokens") or 0,
                     prompt_tokens=each.tokens("prompt_tokens"),
                     text=said[:100_000] if isinstance(said, str) else "",

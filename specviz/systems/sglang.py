@@ -18,7 +18,7 @@ from itertools import pairwise
 from specviz.core.errors import InputError
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import SystemCounts, added, field, say_count
+from specviz.systems.counts import Counts, added, field, say_count
 from specviz.systems.fields import Fields, say_record
 from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
@@ -51,14 +51,17 @@ ROWS = (
 # fmt: on
 
 
-def counts_in_answers(found: Sequence[JsonObject], text: str) -> SystemCounts | None:
+def counts_in_answers(found: Sequence[JsonObject], text: str) -> Counts | None:
     records = records_of(ROW, found)
     if not records:
         return None
     total = added([read_record(record) for record in records])
-    if total.accepted is None and total.rounds and total.written and total.length is None:
-        total = replace(total, length=total.written / total.rounds)  # as SGLang's documentation explains it
-    length = 1 + total.accepted / total.rounds if total.rounds and total.accepted is not None else total.length
+    if total.accepted is None and total.rounds and total.written and total.tokens_per_target_call is None:
+        total = replace(
+            total, tokens_per_target_call=total.written / total.rounds
+        )  # as SGLang's documentation explains it
+    length = total.tokens_per_target_call
+    length = 1 + total.accepted / total.rounds if total.rounds and total.accepted is not None else length
     if length is None:
         raise InputError(say_count("missing", name="spec_accept_length"))
     proposed = total.drafted / total.rounds if total.drafted and total.rounds else None
@@ -72,7 +75,7 @@ def counts_in_answers(found: Sequence[JsonObject], text: str) -> SystemCounts | 
     return replace(total, survival=survival, draft_length=tree.draft_length, checked=tree.checked, notes=notes)
 
 
-def counts_in_metrics(metrics: Metrics, text: str) -> SystemCounts | None:
+def counts_in_metrics(metrics: Metrics, text: str) -> Counts | None:
     calls = metrics.total("spec_verify_calls")
     written = metrics.total("generation_tokens") if calls else None
     length = metrics.mean("spec_accept_length")
@@ -90,7 +93,7 @@ def counts_in_metrics(metrics: Metrics, text: str) -> SystemCounts | None:
     return replace(read, written=written, running=running, notes=notes, convention="accept_len", used=used)
 
 
-def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
+def counts_in_log(records: Sequence[str], text: str) -> Counts | None:
     """The last line in which something was verified."""
     every = [record for record in records if SAYS in record]
     if not every:
@@ -107,13 +110,13 @@ def counts_in_log(records: Sequence[str], text: str) -> SystemCounts | None:
 
 def _drafted(
     length: float, proposed: float | None, steps: float | None, deepest: int = 0, exact: bool = True
-) -> SystemCounts:
+) -> Counts:
     """The tokens of a call, and the depth of a draft of which `proposed` tokens or nodes are checked.
 
     `deepest` is the most that was accepted at once, if that is known; `proposed` is not `exact` if it comes from a
     rate of two decimals.
     """
-    read = SystemCounts("SGLang", length=length)
+    read = Counts("SGLang", length)
     tree = proposed + 1 if proposed and exact else None
     nodes = say_count("nodes", count=tree) if tree else say_count("many_nodes")
     if steps and length - 1 <= steps:

@@ -3,17 +3,16 @@
 A system is recognised by the names that its records need. Sources are the systems' own files, named beside each row.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, added, number, say_count, shown
+from specviz.systems.counts import MAX_POSITIONS, Counts, added, number, say_count, shown
 from specviz.systems.finding import JsonObject
 
 Names = tuple[str, ...]  # the first that a record has counts: older names follow newer ones
 ANSWER = ("completion_tokens",)
-ENGINES = {"vllm": "vLLM", "trtllm": "TensorRT-LLM", "sglang": "SGLang"}  # as AIPerf stores them beside a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,6 @@ class SystemNames:
     marginal: Names = ()  # rates of positions: accepted here / rounds
     written: Names = ()  # output tokens
     requests: Names = ()
-    prepare: Callable[[JsonObject], JsonObject] = lambda values: values  # a record as the names have it
 
 
 @dataclass(slots=True)
@@ -59,21 +57,15 @@ class Record:
         return number(found[1], found[0]) if found else None
 
     def several(self, names: Names) -> tuple[float, ...]:
-        """Rates, or a histogram: a list, a cell with one, or an object {“0”: 6, “2”: 3}."""
-        if (found := self.first(names)) is None:
-            return ()
-        name, value = found
-        written = value.replace(",", " ").split() if isinstance(value, str) else value
-        if isinstance(value, dict) and value and all(key.isdecimal() and len(key) < 3 for key in value):
-            places = {int(key): count for key, count in value.items()}
-            written = [places.get(place, 0) for place in range(max(places) + 1)]
-        if not isinstance(written, list) or len(written) > MAX_POSITIONS + 2:
-            raise InputError(say_count("no_list", name=name[:60], value=shown(str(value))))
-        percent = "%" in name or any("%" in str(each) for each in written)
-        return tuple(number(each, name) / (100 if percent else 1) for each in written)
+        """Rates, or a histogram."""
+        name, values = self.first(names) or ("", [])
+        if not isinstance(values, list) or len(values) > MAX_POSITIONS + 2:
+            raise InputError(say_count("no_list", name=name[:60], value=shown(str(values))))
+        percent = "%" in name or any("%" in str(each) for each in values)
+        return tuple(number(each, name) / (100 if percent else 1) for each in values)
 
 
-def read_record(record: Record) -> SystemCounts:
+def read_record(record: Record) -> Counts:
     """The counts of one record; InputError where one is no number, or contradicts another."""
     system = record.system
     accepted, drafted, rounds = (record.number(names) for names in (system.accepted, system.drafted, system.rounds))
@@ -94,15 +86,15 @@ def read_record(record: Record) -> SystemCounts:
     rejected, ignored = record.number(system.rejected), record.number(system.ignored) or 0.0
     if drafted is None and rejected is not None and accepted is not None:
         drafted = accepted + rejected
-    return SystemCounts(
-        ENGINES.get(str(record.values.get("engine")).lower(), system.engine),
-        rounds,
-        None if drafted is None else max(0.0, drafted - ignored),
-        accepted,
-        record.number(system.written),
-        record.number(system.requests) or 1.0,
-        survival,
+    return Counts(
+        system.engine,
         length,
+        survival=survival,
+        rounds=rounds,
+        drafted=None if drafted is None else max(0.0, drafted - ignored),
+        accepted=accepted,
+        written=record.number(system.written),
+        requests=record.number(system.requests) or 1.0,
         limit=record.number(system.limit) or 0.0,
         ignored=ignored,
         derived=derived,
@@ -112,7 +104,7 @@ def read_record(record: Record) -> SystemCounts:
     )
 
 
-def counts_of(records: Sequence[Record]) -> SystemCounts:
+def counts_of(records: Sequence[Record]) -> Counts:
     """What the records of one system say together."""
     system, count = records[0].system, len(records)
     if not (system.rounds or system.drafted or system.histogram or system.accepted):
@@ -129,7 +121,7 @@ def records_of(system: SystemNames, found: Sequence[JsonObject]) -> list[Record]
     """The records of this system, with what stands beside them: one other object for each record."""
     records = [
         Record(system, each)
-        for each in map(system.prepare, found)
+        for each in found
         if any(each.get(name) is not None for name in system.needs)
         and all(each.get(name) is not None for name in system.with_all)
         and not any(name in each for name in system.without)

@@ -1,7 +1,9 @@
 """TensorRT-LLM: its answers, its statistics of iterations, its page of counters. It reports no steps in order."""
 
+from dataclasses import replace
+
 from specviz.core.errors import InputError
-from specviz.systems.counts import SystemCounts, say_count
+from specviz.systems.counts import Counts, say_count
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, SystemNames
 
@@ -24,7 +26,7 @@ ROWS = (
 # fmt: on
 
 
-def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
+def counts_in_metrics(metrics: Metrics) -> Counts | None:
     """Tokens by position (tensorrt_llm/metrics); every round drafts the first position, so it counts the rounds.
 
     The gauge of the acceptance length is of the last step only, so it is not used.
@@ -34,9 +36,10 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
     drafted, accepted = (metrics.list_positions(name, "token_position") for name in PLACES)
     if not drafted or drafted[0] <= 0:
         totals = metrics.need("num_draft_tokens"), metrics.need("num_accepted_tokens")
-        return SystemCounts("TensorRT-LLM", None, *totals, of_server=True, used=tuple(metrics.used))
-    if len(accepted) > len(drafted):
+        found = Counts("TensorRT-LLM", drafted=totals[0], accepted=totals[1])
+    elif len(accepted) > len(drafted):
         raise InputError(say_count("position_gap"))
-    shares = tuple(count / drafted[0] for count in accepted) + (0.0,) * (len(drafted) - len(accepted))
-    counts, used = (drafted[0], sum(drafted), sum(accepted)), tuple(metrics.used)
-    return SystemCounts("TensorRT-LLM", *counts, survival=shares, of_server=True, used=used)
+    else:
+        shares = tuple(count / drafted[0] for count in accepted) + (0.0,) * (len(drafted) - len(accepted))
+        found = Counts("TensorRT-LLM", rounds=drafted[0], drafted=sum(drafted), accepted=sum(accepted), survival=shares)
+    return replace(found, of_server=True, used=tuple(metrics.used))

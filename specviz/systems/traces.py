@@ -1,12 +1,11 @@
 """A trace of what a record reports: its steps, and the text written. What it does not report is said to be unknown."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any, Literal, Protocol, TypeVar
 
 from specviz.core.errors import InputError
@@ -33,7 +32,7 @@ CUT = (
     "begins is a guess. A tokenizer (--tokenizer) gives the real ones."
 )
 CUT_WITH_IDS = CUT.replace("no tokens, only the text", "token ids, but no text of a token")
-_WORD = re.compile(r"\s*\w+|\s*[^\w\s]+|\s+")
+LONGEST_PIECE = 12  # characters of a word
 StoppedBy = Literal["length", "eos", "other"]
 UNKNOWN = "not reported"
 SETTINGS = ("max_new_tokens", "draft_length", "temperature", "top_k", "top_p", "seed")  # others are never reported
@@ -111,8 +110,6 @@ def trace_of(report: SystemReport, given: RecordOptions, limits: TraceLimits) ->
         known["max_new_tokens"] = written
     longest = int(known.get("draft_length") or max(round.depth for round in rounds))
     settings = {"max_new_tokens": written, **known, "draft_length": max(1, min(longest, MAX_DRAFT_LENGTH))}
-    if settings["max_new_tokens"] < written:
-        raise InputError(say_record("over_limit", written=written, most=settings["max_new_tokens"]))
     text, ids, created = given.prompt or report.prompt or "", list(report.prompt_ids), UNKNOWN
     if given.tokenizer and ids and (texts := given.tokenizer.texts(ids)):
         prompt = Prompt(text or "".join(texts), ids, texts)
@@ -192,18 +189,12 @@ def written_of(texts: Sequence[str], ids: Sequence[int | None] | None = None) ->
 
 
 def cut(text: str, count: int) -> list[str]:
-    """The text in `count` pieces of about the same length, cut where a word begins if one begins near."""
-    starts = [match.start() for match in _WORD.finditer(text)]
-    cuts = [0]
-    for number in range(1, count):
-        least, most = cuts[-1] + 1, len(text) - (count - number)
-        wanted = number * len(text) / count
-        place = bisect_left(starts, wanted)
-        near = [start for start in starts[max(0, place - 1) : place + 1] if least <= start <= most]
-        best = min(near, key=lambda start: abs(start - wanted), default=round(wanted))
-        close = abs(best - wanted) <= len(text) / count
-        cuts.append(max(min(best if close else round(wanted), most), min(least, len(text))))
-    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+    """The text in `count` pieces: of whole words where there are so many, else of parts of the longest words."""
+    units = [text]
+    for longest in range(LONGEST_PIECE, 0, -1):
+        if len(units) < count:
+            units = re.findall(rf"\s?\w{{1,{longest}}}|\s?[^\w\s]|\s", text)
+    return ["".join(units[len(units) * at // count : len(units) * (at + 1) // count]) for at in range(count)]
 
 
 def tokens_of(

@@ -31,7 +31,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     texts = given.tokenizer.texts(ids)
     most = head.whole("max_new_tokens")
     # Greedy without `do_sample`; with it 1.0 is the default, but only the record can say so.
-    temperature = 0.0 if head.value.get("do_sample") is False else head.number("temperature", 10) or None
+    temperature = 0.0 if head.value.get("do_sample") is False else head.number("temperature") or None
     stopped_by: StoppedBy = "length" if len(ids) == most else "other"
     return SystemReport(
         f"transformers {head.text('transformers') or ''}".strip(),

@@ -8,13 +8,11 @@ accepted tokens and one more. The last step may accept more than the output has 
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
-from specviz.systems.counts import MAX_POSITIONS, SystemCounts, field, number, numbers, say_count
+from specviz.systems.counts import Counts, field, numbers, say_count
 from specviz.systems.fields import Fields, say_record, text_of, token_texts
-from specviz.systems.finding import JsonObject
 from specviz.systems.metrics import Metrics
 from specviz.systems.table import ANSWER, Record, SystemNames, read_record
 from specviz.systems.traces import (
@@ -38,22 +36,6 @@ POSITIONS = "num_accepted_tokens_per_pos"
 METRICS = {"num_drafts", "num_draft_tokens", "num_accepted_tokens", POSITIONS}
 
 
-def add_up_steps(found: JsonObject) -> JsonObject:
-    """The same with the counts that lists of steps add up to, where there are such lists and no histogram."""
-    accepted, drafted = (found.get(name) for name in PER_STEP)
-    if not isinstance(accepted, list) or found.get("acceptance_histogram") is not None:
-        return found
-    counts = [number(each, PER_STEP[0]) for each in accepted]
-    lengths = [number(each, PER_STEP[1]) for each in drafted] if isinstance(drafted, list) else []
-    most = max([*lengths, *counts, number(found.get("num_spec_tokens") or 0, "num_spec_tokens")], default=0)
-    same = not lengths or len(lengths) == len(counts)
-    if not same or most > MAX_POSITIONS or any(count != int(count) for count in counts):
-        raise InputError(say_record("per_step_lengths"))
-    histogram = [counts.count(place) for place in range(int(most) + 1)]
-    sums: JsonObject = {"num_spec_steps": len(counts), "num_accepted_draft_tokens": sum(counts)}
-    return found | sums | ({"num_draft_tokens": sum(lengths)} if lengths else {}) | {"acceptance_histogram": histogram}
-
-
 # fmt: off
 # vllm bench serve, as printed and as its file: vllm/benchmarks/serve.py
 BENCH = SystemNames(
@@ -68,15 +50,14 @@ BENCH_FILE = SystemNames(
     marginal=("spec_decode_per_position_acceptance_rates",), written=("total_output_tokens",), requests=("completed",),
 )
 ROWS = (
-    # An answer. AIPerf stores the same record for each request.
+    # An answer
     SystemNames(
-        "vLLM", needs=("mean_acceptance_length", "acceptance_histogram", *PER_STEP), with_all=("num_spec_steps",),
+        "vLLM", needs=("mean_acceptance_length", "acceptance_histogram"), with_all=("num_spec_steps",),
         without=("total_draft_tokens",), rounds=("num_spec_steps",), accepted=("num_accepted_draft_tokens",),
-        drafted=("num_draft_tokens",), histogram=("acceptance_histogram",), written=ANSWER, prepare=add_up_steps,
+        drafted=("num_draft_tokens",), histogram=("acceptance_histogram",), written=ANSWER,
     ),
     BENCH_FILE,
     BENCH,
-    replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
     # examples/offline_inference/spec_decode.py, as printed
     SystemNames(
         "vLLM", needs=("acceptance at token",), with_all=("num_drafts",), rounds=("num_drafts",),
@@ -84,21 +65,21 @@ ROWS = (
     ),
 )
 LAST_ROWS = (
-    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
-    SystemNames(
-        "vLLM", needs=("num_drafts",), with_all=("num_draft_tokens", "num_accepted_tokens"), rounds=("num_drafts",),
-        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",),
-    ),
     # A part of the log line, copied without its counts
     SystemNames(
         "vLLM", needs=("mean acceptance length",), without=("num_drafts",), length=("mean acceptance length",),
         marginal=("per-position acceptance rate",),
     ),
+    # vllm/v1/spec_decode/metrics.py, SpecDecodingStats as Python prints it
+    SystemNames(
+        "vLLM", needs=("num_drafts",), with_all=("num_draft_tokens", "num_accepted_tokens"), rounds=("num_drafts",),
+        drafted=("num_draft_tokens",), accepted=("num_accepted_tokens",),
+    ),
 )
 # fmt: on
 
 
-def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
+def counts_in_metrics(metrics: Metrics) -> Counts | None:
     """Of the page /metrics. llama.cpp's server has the same counters under its own prefix."""
     if not any(name in metrics for name in METRICS) or metrics.prefix == "trtllm":
         return None
@@ -106,21 +87,21 @@ def counts_in_metrics(metrics: Metrics) -> SystemCounts | None:
     if accepted is None and not positions:
         metrics.need("num_accepted_tokens")
     rounds = metrics.need("num_drafts")
-    return SystemCounts(
+    return Counts(
         "llama.cpp" if metrics.prefix == "llamacpp" else "vLLM",
-        rounds,
-        metrics.total("num_draft_tokens"),
-        sum(positions) if accepted is None else accepted,
-        metrics.total("generation_tokens"),
-        metrics.total("request_success") or 0.0,  # each had its first token without a draft
-        tuple(count / rounds for count in positions) if rounds else (),
+        rounds=rounds,
+        drafted=metrics.total("num_draft_tokens"),
+        accepted=sum(positions) if accepted is None else accepted,
+        written=metrics.total("generation_tokens"),
+        requests=metrics.total("request_success") or 0.0,  # each had its first token without a draft
+        survival=tuple(count / rounds for count in positions) if rounds else (),
         of_server=True,
         running=metrics.mean("num_requests_running"),
         used=tuple(metrics.used),
     )
 
 
-def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
+def counts_in_log(records: Sequence[str]) -> Counts | None:
     """The last line in which something was drafted."""
     lines = [record[record.rindex(SAYS) :] for record in records if SAYS in record]
     if not lines:
@@ -141,14 +122,13 @@ def counts_in_log(records: Sequence[str]) -> SystemCounts | None:
     if accepted and drafted is not None and length > 1:
         error = LENGTH_ROUNDING / (length - 1)
         mean = _whole(drafted / _whole(accepted / (length - 1), error), error)
-    length = 1 + sum(survival) if survival else length
-    return SystemCounts(
+    return Counts(
         "vLLM",
+        1 + sum(survival) if survival else length,
+        mean,
+        survival,
         drafted=drafted,
         accepted=accepted,
-        survival=survival,
-        length=length,
-        draft_length=mean,
         running=field("\n".join(records), r"Running:(\d+)reqs", "Running"),
         notes=(say_count("only_drafting"),),
         used=(say_count("line"),),
@@ -198,7 +178,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
         stopped_by,
         target=first(piece.text("model") for piece in pieces),
         prompt_ids=next((ids for each in (*pieces, *choices) if (ids := each.ids("prompt_token_ids"))), ()),
-        created=first(piece.whole("created", 10**12) for piece in pieces),
+        created=first(piece.whole("created") for piece in pieces),
         settings={"draft_length": known.whole("num_spec_tokens")},
         notes=(FIRST, cut_off if over else "", note),
     )
@@ -212,8 +192,6 @@ def _written(
     counted = first(piece.inner("usage").tokens("completion_tokens") for piece in reversed(pieces))
     count = len(ids) if counted is None else counted
     texts = [piece for choice in choices for piece in token_texts(choice)]
-    if not count:
-        raise InputError(say_record("no_completion_tokens"))
     if ids and len(ids) != count:
         raise InputError(say_record("token_ids_count", count=len(ids), counted=count))
     if not ids and not texts and not text:

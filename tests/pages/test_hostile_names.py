@@ -13,7 +13,7 @@ from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.data.links import page_names
 from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.endpoints.result import dump_result
-from specviz.measure.proof.rows import recorded_proof
+from specviz.measure.proof.rows import FORGETFUL, recorded_proof
 from specviz.measure.sweep.prompt_files import PromptFile
 from specviz.measure.sweep.rows import frame_of
 from specviz.service import JobView
@@ -21,7 +21,7 @@ from specviz.service.protocol import CostsResult, Loading
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.learn.learn_page import LearnState
 from specviz.ui.race.race_page import RaceEntry, RaceState, recorded_race
-from specviz.ui.same_quality.proof import Outcome, SameQualityState
+from specviz.ui.same_quality.proof import Found, SameQualityState
 from specviz.ui.session import Arrival, Session
 from specviz.ui.watch.watch_state import PairCosts, WatchState, recorded_run
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
@@ -99,17 +99,16 @@ def a_worksheet_page() -> Session:
 def a_same_quality_page() -> Session:
     found = known(recorded_proof())
     request = replace(found.request, target=NAME, draft=NAME)
-    outcomes = {}
+    here: list[Found] = []
     for each in found.draws:
         tokens = [f"{n}{NAME}" for n in range(len(each.batches[0].tokens))]
         batches = [replace(batch, tokens=tokens) for batch in each.batches]
-        outcomes[each.rule] = Outcome(each.rule, each.position, request, "live", batches)
+        here.append(Found(each.rule, request, "live", batches, each.position))
     tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
     place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
     tie = replace(tie, near_tie=place)
-    proving = SameQualityState(
-        outcomes=outcomes, rows={"greedy": [tie], "near-tie": [tie], "switch": [tie]}, place="greedy"
-    )
+    here += [Found(name, request, "live", [tie]) for name in ("greedy", "near-tie", FORGETFUL.name)]
+    proving = SameQualityState(found={each.name: each for each in here}, place="greedy", asked=here[-3])
     proving.slot.view = JobView(1, state="failed", message=NAME)
     return Session().put(proving)
 

@@ -19,7 +19,6 @@ from specviz.ui.worksheet.worksheet_page import known_runs
 from tests.support import app_pages
 from tests.support.app_pages import visit
 from tests.support.fake_traces import fake_trace
-from tests.support.known import known
 from tests.support.pasted_counters import ISSUE
 from tests.support.seen import seen, step
 
@@ -69,7 +68,7 @@ def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
     assert page.slider(key="worksheet_gamma").value == 6
     assert page.selectbox(key="worksheet_start").value.startswith("your run 2")
     assert "Your last run, measured here." in texts(page)
-    assert known(known_runs(visit(page)).last).settings.draft_length == 6, "the exercises are about it"
+    assert known_runs(visit(page)).last.settings.draft_length == 6, "the exercises are about it"
     before = texts(page)
     page.selectbox(key="worksheet_gap_of").set_value(1).run()
     assert texts(page) != before

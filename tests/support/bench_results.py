@@ -88,7 +88,7 @@ def make_bench(
 def with_spans(result: BenchResult, *, others: int = 0) -> BenchResult:
     """The same, where the server's counters say what was accepted and not its answers; each block has `others` more."""
     spans = [
-        Span("with", its[0].concurrency, "", 33 * len(its) + others, 33 * len(its), _sum(its), number)
+        Span("with", its[0].concurrency, 33 * len(its) + others, 33 * len(its), _sum(its), number)
         for number in sorted({answer.block for answer in result.answers})
         if (its := [each for each in result.answers if each.block == number and each.side == "with"])
     ]

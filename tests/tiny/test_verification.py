@@ -20,8 +20,6 @@ from specviz.decoding.verification import (
     make_rule,
     residual,
 )
-from specviz.measure.proof.other_rules import rule_of_proof
-from specviz.measure.proof.rows import RuleName
 
 
 def rows(*values: list[float]) -> torch.Tensor:
@@ -286,36 +284,3 @@ def test_scores_are_the_probabilities_of_transformers_warpers(
     ours = Sampling(settings, torch.Generator()).scores(logits)
     assert torch.equal(ours, expected(logits, temperature, top_k, top_p))
     assert torch.equal(logits, before), "the logits stay as they are"
-
-
-# ---- rules for comparison
-
-
-def shares(rule: object, draft: Draft, target: torch.Tensor, number: int = 4000) -> list[float]:
-    """How often each token comes first."""
-    counts = [0] * target.shape[-1]
-    for _ in range(number):
-        verification = rule.verify(draft, target)  # type: ignore[attr-defined]
-        counts[draft.token_ids[0] if verification.accepted else verification.token_id] += 1
-    return [count / number for count in counts]
-
-
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        ("lossless", [1 / 3, 0, 2 / 3]),  # accepted with p/q = 1/3, else from (p - q)+, all of it on token 2
-        ("no-residual", [1 / 3 + 2 / 3 * 0.2, 2 / 3 * 0.3, 2 / 3 * 0.5]),
-        ("lenient", [1, 0, 0]),  # 0.2 / (0.3 * 0.6) is more than 1
-        ("top-k", [1, 0, 0]),
-        ("match", [0.2, 0.3, 0.5]),
-    ],
-)
-def test_the_result_for_one_drafted_token(rule: RuleName, expected: list[float]) -> None:
-    """Token 0 is drafted: within four standard errors of what the rule says on paper."""
-    target = rows([0.2, 0.3, 0.5], [1, 0, 0])
-    got = shares(
-        rule_of_proof(rule, DecodeSettings(temperature=1.0), torch.Generator().manual_seed(3)),
-        Draft([0], rows([0.6, 0.3, 0.1])),
-        target,
-    )
-    assert got == pytest.approx(expected, abs=0.032)

@@ -133,7 +133,7 @@ TEN = make_bench({1: 2.0}, prompts=[(f"prompt {number}", "story") for number in 
 TEN_STEPS = {"without": [STEP] * 10, "with": [0.01] * 8 + [0.0019] * 2}
 SERVER = known(BOTH.without)
 EMPTY = replace(BOTH, answers=[])
-RESTING = Span("with", 1, "", 0, 0, Accepted(40, 20, 10), 1, asked=False)
+RESTING = Span("with", 1, 0, 0, Accepted(40, 20, 10), 1, asked=False)
 
 
 def counted(counts: Accepted | None) -> Callable[[Answer], Answer]:
@@ -166,7 +166,7 @@ BENCHES = {
     "nothing drafted": change(BOTH, counted(Accepted(0, 0, 0))),
     "no sign of a draft": replace(change(BOTH, counted(None)), with_=replace(BOTH.with_, drafts="")),
     "tokens for others": with_spans(BOTH, others=40),
-    "not at rest": replace(BOTH, spans=[Span("without", 1, "", 400, 0, asked=False)]),
+    "not at rest": replace(BOTH, spans=[Span("without", 1, 400, 0, asked=False)]),
     "short answers": change(BOTH, lambda each: replace(each, tokens=FEWEST_TOKENS - 1)),
     "two texts without a count": change(BOTH, lambda each: replace(each, tokens=None, text=each.side)),
     "equal texts without a count": change(BOTH, lambda each: replace(each, tokens=None, part_tokens=[])),
@@ -256,7 +256,6 @@ def test_a_ratio_is_that_of_times_per_output_token_and_the_first_token_is_apart(
     [pair], _ = pair_answers(of_pair(make_answer("with", STEP / 2), make_answer("without", STEP)))
     prompt = PairGroup(0, [pair])
     assert (pair.ratio, prompt.first_ratio) == (pytest.approx(2), pytest.approx(1))
-    assert prompt.latency_ratio == pytest.approx((FIRST + 32 * STEP) / (FIRST + 16 * STEP))
     thinks = replace(pair.answers["with"], first=FIRST + 8 * STEP, part_tokens=[17, *[1] * 16])  # before its first part
     thinks = replace(thinks, part_seconds=thinks.part_seconds[16:])
     assert pair_answers(of_pair(thinks, pair.answers["without"]))[0][0].ratio == pytest.approx(2)

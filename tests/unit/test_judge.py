@@ -15,7 +15,7 @@ from specviz.measure.worksheet.model import WorksheetModel
 from specviz.measure.worksheet.serving import Production
 from specviz.measure.worksheet.serving import headline as production_headline
 from specviz.measure.worksheet.starts import CostsOrigin
-from specviz.systems import ServingCounters
+from specviz.systems import Counts
 from specviz.ui.shared.parts import headline
 from tests.support.fake_rows import row_at
 from tests.support.known import known
@@ -33,7 +33,7 @@ CASES: list[tuple[float, float, VerdictWord]] = [  # low, high
     (0.3, 1.2, "too close to call"),
 ]
 
-PRODUCTION = Production(ServingCounters("vLLM", 3.7, draft_length=4), WorksheetModel(0.8, 4, 0.1, 1.2, 0.1))
+PRODUCTION = Production(Counts("vLLM", 3.7, draft_length=4), WorksheetModel(0.8, 4, 0.1, 1.2, 0.1))
 
 
 def two_ratios(low: float, high: float) -> list[float]:

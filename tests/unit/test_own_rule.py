@@ -122,6 +122,7 @@ ONE = BATCHES_OF_ONE[0]
         [replace(ONE, plain=[0] * len(ONE.plain))],
         [replace(ONE, expected=[1e8] * len(ONE.expected))],
         [replace(ONE, speculative_places=[1] * 20)],
+        [replace(ONE, plain_places=[])],  # found: an IndexError on the page
         [ONE, replace(ONE, tokens=[*ONE.tokens[:-1], "others"])],
         [replace(ONE, speculative=[0] * 31, plain=[0] * 31, expected=[0.0] * 31)],
     ],

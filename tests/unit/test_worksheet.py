@@ -32,9 +32,9 @@ from specviz.measure.worksheet.model import (
     verdict_sentence,
 )
 from specviz.measure.worksheet.runs import collect_laps, collect_rows, collect_runs, gap_of, position_rates
-from specviz.measure.worksheet.serving import Production, draft_lengths, outlook, production, production_start
+from specviz.measure.worksheet.serving import Production, draft_lengths, production, production_start
 from specviz.measure.worksheet.starts import CostsOrigin, start_of_gpu, start_of_paper, start_of_run, starts
-from specviz.systems import ServingCounters, read_counters
+from specviz.systems import Counts, read_counters
 from specviz.ui.race.race_page import recorded_race
 from specviz.ui.worksheet.controls import WorksheetLink, start_from_link
 from tests.support.fake_rows import row_at
@@ -47,7 +47,7 @@ from tests.support.records import report
 MODEL = WorksheetModel(alpha=0.8, draft_length=4, cost_ratio=0.1, verification=1.4, overhead=0.05, operations_ratio=0.1)
 
 
-PASSES = known(measured_passes(recorded_batches()))
+PASSES = measured_passes(recorded_batches())
 MODELS = {
     "one text": MODEL,
     "a batch of 4": replace(MODEL, batch=4),
@@ -175,12 +175,12 @@ def test_a_run_on_a_busy_machine_starts_with_costs_of_a_quiet_one(monkeypatch: p
     trace, own = fake_trace(draft_length=4), known(start_of_run(fake_trace(draft_length=4), "a run", "live"))
     monkeypatch.setattr("specviz.measure.worksheet.starts.is_trusted", lambda _: False)
     quiet = known(quiet_costs().find_for_run(trace)).drafts["wren-nano"]
-    [start, *_] = starts([trace], None, {})
+    [start, *_] = starts([trace], trace, {})
     assert (start.model.cost_ratio, start.model.overhead) == (quiet.cost_ratio, quiet.overhead)
     assert start.model.alpha == own.model.alpha
     assert "on a busy machine. By the costs of a quiet" in start.source
     monkeypatch.setattr("specviz.measure.worksheet.starts.known_costs", lambda *_: None)
-    [unknown, *_] = starts([trace], None, {})
+    [unknown, *_] = starts([trace], trace, {})
     assert unknown.model == replace(own.model, operations_ratio=unknown.model.operations_ratio)
     assert unknown.source.endswith("The machine was busy: the costs may be wrong.")
 
@@ -224,7 +224,7 @@ def test_counts_of_a_link_without_their_length_are_at_the_links_own() -> None:
 # ---- production's counters, with and without a measured speedup
 
 CHEAP = WorksheetModel(0.8, 4, 0.05, 1.2, 0.02)  # v grows by 0.05 a token
-RECORDED, OPT = CostsOrigin("the recorded run"), CostsOrigin("published GPU costs: OPT", "told")
+RECORDED, OPT = CostsOrigin("the recorded run"), CostsOrigin("published GPU costs: OPT", are_told=True)
 COUNTED = ISSUE.replace(" 780", " 800").replace(" 270", " 250")  # 800, 450, 250, 140 and 80 of 1,000
 BLOCK = f"speculative_algorithm='DFLASH'\n{report('08/input.txt').read_text('utf-8')}"
 TOTALS = "trtllm_spec_decode_num_draft_tokens_total 1000\ntrtllm_spec_decode_num_accepted_tokens_total {}\n"
@@ -236,7 +236,7 @@ def pasted(text: str = ISSUE, speedup: float | None = None, costs: WorksheetMode
 
 def counted(tokens: float, length: float = 4.0, speedup: float | None = None, **more: float) -> Production:
     totals = {"drafted": length * 1000, "accepted": (tokens - 1) * 1000}
-    counters = ServingCounters("vLLM", tokens, length, **(totals | more))  # type: ignore[arg-type]
+    counters = Counts("vLLM", tokens, length, **(totals | more))  # type: ignore[arg-type]
     return production(counters, MODEL, speedup)
 
 
@@ -274,7 +274,7 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_what_counters_say_and_what_the_page_starts_from(name: str, snapshot: SnapshotAssertion) -> None:
     found, costs = FOUND[name]
-    start, ahead = production_start(found, costs), outlook(found)
+    start, places = production_start(found, costs), found.elsewhere
     model = start.model
     figures = {
         "speed": found.speed, "ceiling": found.ceiling, "round": found.round_cost, "α": model.alpha,
@@ -285,7 +285,7 @@ def test_what_counters_say_and_what_the_page_starts_from(name: str, snapshot: Sn
         said(found, costs),
         f"{start.label}, {start.drafted}, {start.accepted}, batch {model.batch}: {start.source}",
         ", ".join(f"{name} {value:.4f}" for name, value in figures.items()),
-        f"{ahead.speeds}, {ahead.lengths}: {ahead.places[0].name}, {ahead.places[-1].name}",
+        f"{found.speeds}, {found.lengths}: {places[0].name}, {places[-1].name}",
         f"{'; '.join(lengths)}; good: {recommended(found)}",
     ]
     assert "\n".join(lines) == snapshot
@@ -302,8 +302,8 @@ def test_costs_worked_by_hand() -> None:
     half = FOUND["half of the calls draft"][0]
     assert FOUND["half of the calls draft, measured"][0].round_cost == pytest.approx(2.1)
     assert (half.share, half.speed) == (pytest.approx(0.5), pytest.approx((2.72 + 1) / (half.round_cost + 1)))
-    assert outlook(half).places[-1].speed < outlook(pasted()).places[-1].speed
-    places = outlook(FOUND["positions"][0]).places
+    assert half.elsewhere[-1].speed < pasted().elsewhere[-1].speed
+    places = FOUND["positions"][0].elsewhere
     assert len(places) == len({(each.pair, each.machine) for each in [*GPU_COSTS, *PUBLISHED]})
     ends = [max(each.cost_ratio for each in GPU_COSTS), min(each.cost_ratio for each in PUBLISHED)]
     assert [places[0].speed, places[-1].speed] == pytest.approx([2.72 / (1 + 5 * cost) for cost in ends])
@@ -324,7 +324,7 @@ def test_a_block_drafter_is_priced_at_one_step_a_block() -> None:
     assert model.terms.steps == pytest.approx(0.1 + model.verification + 0.05)  # c once, not 15 times
     assert model.at(5).steps == pytest.approx(0.1 + model.steps(6) + 0.05)
     assert replace(model, block=False).terms.steps == pytest.approx(model.terms.steps + 14 * 0.1)
-    assert outlook(FOUND["a block"][0]).places[-1].speed == pytest.approx(2.37 / 1.02)
+    assert FOUND["a block"][0].elsewhere[-1].speed == pytest.approx(2.37 / 1.02)
     assert FOUND["a block, measured"][0].model.terms.steps == pytest.approx(2.37 / 0.9)
 
 
@@ -335,7 +335,7 @@ def test_every_measured_speedup_is_explained_in_whole_sentences(speedup: float, 
     tokens = 1 + sum(survival)
     if tokens / speedup < 1:
         return
-    found = production(ServingCounters("vLLM", tokens, 5.0, survival), MODEL, speedup)
+    found = production(Counts("vLLM", tokens, 5.0, survival), MODEL, speedup)
     assert recommended(found)
     at_five = draft_lengths(found)[-1]  # the measured length has the measured speed, whatever grows
     assert (at_five.slowest, at_five.fastest) == (pytest.approx(speedup), pytest.approx(speedup))

@@ -74,33 +74,21 @@ def reasoning_share(answers: Iterable[Answer]) -> float | None:
 class AcceptanceFound:
     source: Literal["answers", "counters"]
     whole: Tally
-    by_workload: dict[str, Tally]
     by_load: dict[float, Tally]
 
 
 def find_acceptance(result: BenchResult) -> AcceptanceFound | None:
     """Of the server with speculation; None: nothing says what was accepted."""
     own = [answer for answer in result.done() if answer.side == "with"]
-    in_answers = any(answer.accepted for answer in own)
-    if in_answers:
-        found = [(result.prompts[each.prompt].workload, each.load, count_answer(each)) for each in own]
-    else:  # what the server counted, for others too: its counts of speculation are of the same
-        answering = Counter(answer.block for answer in own if answer.tokens)
-        found = [
-            (span.workload, span.load, (span.accepted, span.counted, answering[span.block]))
-            for span in result.spans
-            if span.side == "with" and span.asked and span.accepted
-        ]
-    if not found:
+    by_load, in_answers = defaultdict[float, list[Counted]](list), any(answer.accepted for answer in own)
+    for answer in own if in_answers else ():
+        by_load[answer.load].append(count_answer(answer))
+    answering = Counter(answer.block for answer in own if answer.tokens)
+    for span in () if in_answers else result.spans:  # what it counted for others too: its speculation is the same
+        if span.side == "with" and span.asked and span.accepted:
+            by_load[span.load].append((span.accepted, span.counted, answering[span.block]))
+    if not by_load:
         return None
-    by_workload, by_load = defaultdict[str, list[Counted]](list), defaultdict[float, list[Counted]](list)
-    for workload, load, counted in found:
-        by_load[load].append(counted)
-        if workload:
-            by_workload[workload].append(counted)
-    return AcceptanceFound(
-        "answers" if in_answers else "counters",
-        Tally.of(counted for _, _, counted in found),
-        {name: Tally.of(its) for name, its in by_workload.items()},
-        {load: Tally.of(its) for load, its in by_load.items()},
-    )
+    whole = Tally.of(counted for its in by_load.values() for counted in its)
+    tallies = {load: Tally.of(its) for load, its in by_load.items()}
+    return AcceptanceFound("answers" if in_answers else "counters", whole, tallies)

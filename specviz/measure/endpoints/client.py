@@ -17,7 +17,7 @@ import httpx2
 from specviz.core.errors import InputError
 from specviz.core.texts import join_choices
 from specviz.measure.endpoints.reading import BadAnswer, Lines, message_in, parse, quote
-from specviz.measure.endpoints.result import Answer, BenchSettings, PrefixCache, Server
+from specviz.measure.endpoints.result import BenchSettings, PrefixCache, Server
 from specviz.measure.sweep.plan import SweepPrompt
 
 LONGEST = 300  # characters of an address
@@ -59,15 +59,13 @@ OPTIONAL = ("stream_options", "seed", "max_tokens")  # of OpenAI's own: some ser
 def parse_address(text: str, option: str) -> str:
     """Where /completions is; `option` names the text in the sentence of an InputError. A path of none means /v1."""
     parts, known = urlsplit(""), False
-    with suppress(ValueError):
+    with suppress(ValueError):  # a host or a port that is none
         parts = urlsplit(text.strip())
-        parts.port  # noqa: B018 — raises for a port that is none
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and len(text) <= LONGEST
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and len(text) <= LONGEST
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(f"{option}: leave user, password and what follows the path out; a key goes into --key-env.")
     if not known:
-        shown = text[:80].partition("?")[0]
-        raise InputError(f"{option}: {shown!r} is no address, such as http://localhost:8000.")
+        raise InputError(f"{option}: {text[:80].partition('?')[0]!r} is no address, such as http://localhost:8000.")
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(end) for end in ENDS if path.endswith(end)), path) or "/v1"
     return f"{parts.scheme}://{parts.netloc}{path}"
@@ -133,7 +131,7 @@ class Endpoint:
         """Ask until it takes the fields: without those that it refuses by name, or without all beyond OpenAI's."""
         while True:
             try:
-                await self.answer_to(prompt)
+                (await self.listen(prompt)).answer()
                 return
             except BadAnswer as problem:
                 named = {name for name in (*OPTIONAL, *self.fields) if name in str(problem)} - self.refused
@@ -149,10 +147,6 @@ class Endpoint:
         except BadAnswer:
             return None
         return None if page is None else page.decode(errors="replace")
-
-    async def answer_to(self, prompt: SweepPrompt) -> Answer:
-        """One answer, read to its end. Raises BadAnswer."""
-        return (await self.listen(prompt)).answer()
 
     async def listen(self, prompt: SweepPrompt) -> Lines:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
@@ -284,11 +278,8 @@ async def _read_at_most(response: httpx2.Response, most: int, cut: bool = False)
 def _explain(error: httpx2.TransportError, host: str) -> str:
     if "SSL" in str(error) or "certificate" in str(error).lower():
         return f"its certificate cannot be trusted, or it does not speak TLS: {quote(str(error))}"
-    match error:
-        case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return f"nothing answers at {host}"
-        case httpx2.TimeoutException():
-            return f"it sent nothing for {SILENCE:.0f} s"
-        case httpx2.RemoteProtocolError() | httpx2.ReadError() | httpx2.WriteError():
-            return "it ended the connection in the middle"
-    return f"the connection failed ({type(error).__name__})"
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError):
+        return f"nothing answers at {host}"
+    if isinstance(error, httpx2.TimeoutException):
+        return f"it sent nothing for {SILENCE:.0f} s"
+    return f"it ended the connection, or the way to it did ({type(error).__name__})"

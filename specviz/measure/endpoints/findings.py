@@ -7,6 +7,7 @@ block share its moment. What is not trusted has no verdict.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from statistics import geometric_mean, median
 from typing import Literal
@@ -25,9 +26,9 @@ from specviz.measure.endpoints.pairs import (
     serve_blocks,
     time_whole,
 )
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, BenchSettings, Side
+from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, BenchSettings, Side, Span
 
-say = Sentences("bench")
+say, say_doubt = Sentences("bench"), Sentences("bench-warnings")
 STRETCHES = 6  # of a bench with one request under way
 DRIFT = 1.5  # a side's later blocks over its earlier ones, or the reverse
 FEWEST_BLOCKS = 4  # from which they are compared
@@ -63,6 +64,7 @@ class LoadFindings:
     tally: Tally  # what was accepted; nothing where that is not known
     prompts: list[PairGroup]
     doubts: list[Doubt]  # why its times are not trusted
+    trusted: bool  # nothing is in doubt, and the servers are what they are taken for
     speedup: Gain | None  # of the time per output token
     first: Gain | None  # of the time to the first token
     throughput: Gain | None  # tokens a second of all users together
@@ -75,7 +77,7 @@ class LoadFindings:
 
 class BenchFindings:
     def __init__(self, result: BenchResult) -> None:
-        self.result = result
+        self.result, self.broken = result, broken_setup(result)
         self.pairs, self.left_out = pair_answers(result)
         self.sameness = find_sameness(result)
         self.acceptance = find_acceptance(result)
@@ -88,12 +90,29 @@ class BenchFindings:
         ratios: dict[str, list[float]] = {}
         for prompt in load.prompts:
             ratios.setdefault(self.result.prompts[prompt.number].workload, []).append(prompt.ratio)
-        trusted = not load.doubts
-        return {kind: gain for kind, its in ratios.items() if (gain := Gain.from_ratios(its, trusted=trusted))}
+        return {kind: gain for kind, its in ratios.items() if (gain := Gain.from_ratios(its, trusted=load.trusted))}
 
-    def doubted(self, doubt: Doubt) -> list[float]:
-        """The loads whose times are not trusted for this reason."""
-        return [load.load for load in self.loads if doubt in load.doubts]
+
+def broken_setup(result: BenchResult) -> str:
+    """Why these are not a server with speculation and one without, one sentence; empty where nothing says so."""
+    ours, plain = result.with_, result.without
+    if plain is None or result.against_itself:
+        return ""
+    asked = {side: sum(span.ours for span in result.spans if span.side == side and span.asked) for side in SIDES}
+    same_counts = rested(result, "without") == asked["with"] == rested(result, "with") and all(asked.values())
+    if (ours.url and (ours.url, ours.model) == (plain.url, plain.model)) or same_counts:
+        return say_doubt("same_server", url=ours.url)
+    return say_doubt("swapped") if drafted(result, "without") and not drafted(result, "with") else ""
+
+
+def rested(result: BenchResult, side: Side) -> int:
+    """Tokens that it wrote while the other server was asked."""
+    return sum(span.others for span in result.spans if span.side == side and not span.asked)
+
+
+def drafted(result: BenchResult, side: Side) -> int:
+    every: list[Answer | Span] = [*result.answers, *result.spans]
+    return sum(each.accepted.drafted for each in every if each.side == side and each.accepted)
 
 
 def _load(found: BenchFindings, load: float) -> LoadFindings:
@@ -118,18 +137,19 @@ def _load(found: BenchFindings, load: float) -> LoadFindings:
         # Of the answers that have a partner; of one server alone, of all that are long enough.
         own = time_whole(answer for answer in its if not answer.problem)
         means = [group.token_seconds(side) for group in sample] or [each.token_seconds for each in own]
-        ran = [its[side] for its in blocks if side in its]
+        ran = [block[side] for block in blocks if side in block]
         sides[side] = SideFigures(
             1 / geometric_mean(means) if means and counted else None,
             sum(each.tokens for each in ran) / sum(each.seconds for each in ran) if ran else None,
         )
-    speedup = Gain.from_ratios((group.ratio for group in sample), trusted=not doubts)
-    first = Gain.from_ratios((group.first_ratio for group in sample), trusted=not doubts)
-    both = [(its["with"], its["without"]) for its in blocks if len(its) == 2]
-    rates = [(ours.tokens / ours.seconds) / (plain.tokens / plain.seconds) for ours, plain in both]
-    throughput = Gain.from_ratios(rates, trusted=not doubts)
+    trusted = not doubts and not found.broken
+    gain = partial(Gain.from_ratios, trusted=trusted)
+    speedup, first = gain(group.ratio for group in sample), gain(group.first_ratio for group in sample)
+    throughput = gain(block["with"].rate / block["without"].rate for block in blocks if len(block) == 2)
     speedup = _widened(speedup, moments) if alone else speedup
-    return LoadFindings(load, result.settings, answers, tally, prompts, doubts, speedup, first, throughput, sides)
+    return LoadFindings(
+        load, result.settings, answers, tally, prompts, doubts, trusted, speedup, first, throughput, sides
+    )
 
 
 def _widened(speedup: Gain | None, moments: Sequence[PairGroup]) -> Gain | None:

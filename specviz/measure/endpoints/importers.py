@@ -41,7 +41,7 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
             if accepted := bench_file.Accepted.from_counts(run.counts):
                 # Of the whole run, so its own sum of tokens goes with them, where rounds are counted.
                 written = 0 if accepted.rounds is None else sum(each.tokens for each in run.answers)
-                spans.append(bench_file.Span(side, concurrency, "", None, written, accepted, block))
+                spans.append(bench_file.Span(side, concurrency, None, written, accepted, block))
     if len(prompts) > bench_file.MAX_PROMPTS:
         notes.append(f"Of {len(prompts):,} pairs the first {bench_file.MAX_PROMPTS:,} are read.")
     every = [run for runs in loads for run in runs.values()]

@@ -3,6 +3,7 @@
 A ratio is always that of the server without speculation over that with it: above 1, speculation is faster.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from specviz.core.intervals import interval_of_ratios
 from specviz.core.judge import UNTOLD, Interval, Judgement, judge
 from specviz.core.numbers import times
 from specviz.core.texts import join_choices
-from specviz.data.texts import page_texts
 from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side
 
 FEWEST_TOKENS = 8  # of an answer: a few tokens are one or two rounds, so they time the network
@@ -56,16 +56,9 @@ class Gain:
 
     @property
     def shown(self) -> str:
-        return times(self.value, self.interval)
-
-    @property
-    def said(self) -> str:
-        """ "1.41× (95 % interval 1.20 to 1.66)", "1.41× (1.20× and 1.66×)" of two, or "1.41×" of one."""
-        if self.interval is None:
-            each = join_choices([times(ratio) for ratio in self.ratios], "and")
-            return f"{times(self.value)} ({each})" if len(self.ratios) > 1 else each
-        low, high = self.interval
-        return page_texts("servers")["gain_between"].format(value=self.value, low=low, high=high)
+        """ "1.41× (1.20–1.66)", "1.41× (1.20× and 1.66×)" of two, or "1.41×"."""
+        two = f" ({join_choices([*map(times, self.ratios)], 'and')})" if len(self.ratios) == 2 else ""
+        return times(self.value, self.interval) + two
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ class Timed:
         return self.later >= FEWEST_TOKENS - 1 and self.token_seconds > SHORTEST
 
 
-def timed_until(answer: Answer, tokens: int) -> Timed:
+def timed_until(answer: Answer, tokens: float = math.inf) -> Timed:
     """The answer up to the part that reaches so many tokens: a part may hold several, so it may reach a few more.
 
     Without counted parts each is taken to hold as many tokens. Without parts the answer is not cut: its rate is that
@@ -108,7 +101,7 @@ def timed_until(answer: Answer, tokens: int) -> Timed:
 
 def time_whole(answers: Iterable[Answer]) -> list[Timed]:
     """Those that are long enough to be timed, each over all its tokens."""
-    return [each for answer in answers if (each := timed_until(answer, answer.tokens or 0)).usable]
+    return [each for each in map(timed_until, answers) if each.usable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +121,7 @@ class Within:
         return sum(map(self._holds, answers)) / len(answers) if answers else 0.0
 
     def _holds(self, answer: Answer) -> bool:
-        first, timed = answer.first, timed_until(answer, answer.tokens or 0)
+        first, timed = answer.first, timed_until(answer)
         if answer.problem or first is None:
             return False
         in_time = self.ttft is None or first <= self.ttft
@@ -158,20 +151,20 @@ def answered_by_both(answers: Iterable[Answer]) -> tuple[list[Both], int]:
     return both, len(found) - len(both)
 
 
-def pair_answers(result: BenchResult) -> tuple[list[AnswerPair], dict[str, int]]:
+def pair_answers(result: BenchResult) -> tuple[list[AnswerPair], Counter[str]]:
     """The pairs that can be timed, and how many are left out.
 
     Those that are `short` have fewer tokens than `FEWEST_TOKENS`, or no time between them. Those that are `uncounted`
     are two texts of which a server does not say how many tokens it wrote. A `single` answer has no partner.
     """
     both, single = answered_by_both(result.answers)
-    pairs, left_out = list[AnswerPair](), {"short": 0, "uncounted": 0, "single": single if result.without else 0}
+    pairs, left_out = list[AnswerPair](), Counter[str](single=single if result.without else 0)
     for answers in both:
         ours, plain = answers["with"], answers["without"]
-        fewest = min(ours.tokens or 0, plain.tokens or 0)
-        if fewest:
+        cut: Cut = ""
+        if fewest := min(ours.tokens or 0, plain.tokens or 0):
             timed = {side: timed_until(answer, fewest) for side, answer in answers.items()}
-            cut: Cut = "" if all(its.part_seconds or its.tokens == fewest for its in answers.values()) else "not_cut"
+            cut = "" if all(its.part_seconds or its.tokens == fewest for its in answers.values()) else "not_cut"
         elif ours.text == plain.text != "":  # the ratio of equal texts needs no count
             written = float(max(ours.tokens or 0, plain.tokens or 0) or len(plain.part_seconds))
             timed = {side: Timed(written, each.first or 0.0, each.seconds) for side, each in answers.items()}
@@ -208,22 +201,12 @@ class PairGroup:
 
     @property
     def first_ratio(self) -> float | None:
-        return _ratio_of([{side: each.first for side, each in pair.timed.items()} for pair in self.pairs])
-
-    @property
-    def latency_ratio(self) -> float | None:
-        """Of whole answers that have as many tokens, or can be cut."""
-        whole = [pair.timed for pair in self.pairs if pair.cut != "not_cut"]
-        return _ratio_of([{side: each.last for side, each in timed.items()} for timed in whole])
+        timed = [pair.timed for pair in self.pairs if min(each.first for each in pair.timed.values()) > SHORTEST]
+        return sum(its["without"].first for its in timed) / sum(its["with"].first for its in timed) if timed else None
 
     def token_seconds(self, side: Side) -> float:
         timed = [pair.timed[side] for pair in self.pairs]
         return sum(each.last - each.first for each in timed) / sum(each.later for each in timed)
-
-
-def _ratio_of(seconds: Sequence[dict[Side, float]]) -> float | None:
-    timed = [both for both in seconds if min(both.values()) > SHORTEST]
-    return sum(both["without"] for both in timed) / sum(both["with"] for both in timed) if timed else None
 
 
 def group_pairs(pairs: Iterable[AnswerPair], number: Callable[[Answer], int]) -> list[PairGroup]:
@@ -239,6 +222,10 @@ class Served(NamedTuple):
 
     tokens: int
     seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.tokens / self.seconds
 
 
 def serve_blocks(answers: Iterable[Answer]) -> list[dict[Side, Served]]:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -99,6 +98,7 @@ class Lines:
         new = [after - before for before, after in pairwise([0, *known])]
         part_tokens = new if len(new) == len(written) and min(new, default=-1) >= 0 and sum(new) == tokens else []
         reasoned = next((part.reasoned for part in reversed(parts) if part.reasoned), None)
+        thought = sum(part.thought for part in written)
         return replace(
             place,
             first=written[0].seconds if written else None,
@@ -110,17 +110,9 @@ class Lines:
             finish=finish[:40],
             part_seconds=[part.seconds for part in written],
             part_tokens=part_tokens,
-            reasoning=min(1.0, reasoned / tokens if reasoned and tokens else _share(written, part_tokens)),
+            reasoning=min(1.0, reasoned / tokens if reasoned and tokens else thought / (len("".join(texts)) or 1)),
             accepted=Accepted.from_counts(counts_in_answer([part.piece for part in parts])),
         )
-
-
-def _share(parts: Sequence[Part], tokens: Sequence[int]) -> float:
-    """What share the model thinks: of the tokens where those of each part are known, else of the characters."""
-    weights = tokens or [len(part.text) for part in parts]
-    both = [(weight, part) for weight, part in zip(weights, parts, strict=True) if part.text]
-    thought = sum(weight * part.thought / len(part.text) for weight, part in both)
-    return thought / (sum(weights) or 1)
 
 
 def _is_end(line: bytes) -> bool:

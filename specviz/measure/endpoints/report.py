@@ -13,9 +13,9 @@ from specviz.core.judge import EVEN, HELPS, HURTS
 from specviz.core.texts import Sentences
 from specviz.measure.endpoints.acceptance import Tally, count_answer, reasoning_share
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings, name_loads
-from specviz.measure.endpoints.pairs import Within, find_sameness, time_whole
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Side, dump_result
-from specviz.measure.endpoints.sentences import broken_setup, conclusion
+from specviz.measure.endpoints.pairs import PairGroup, Within, find_sameness, time_whole
+from specviz.measure.endpoints.result import SIDES, Answer, BenchPrompt, BenchResult, Side, dump_result
+from specviz.measure.endpoints.sentences import conclusion
 
 say = Sentences("bench")
 WORDS: dict[str, str] = {HELPS: "helps", EVEN: "neutral", HURTS: "hurts"}  # any other word: "cannot be told"
@@ -42,7 +42,6 @@ def results(result: BenchResult, within: Within | None = None) -> list[dict[str,
 def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | None) -> dict[str, Any]:
     result, gain, tally = found.result, load.speedup, load.tally
     low, high = (gain.interval if gain else None) or (None, None)
-    trusted = not load.doubts and not broken_setup(result)
     answers = [answer for its in load.answers.values() for answer in its]
     same = find_sameness(replace(result, answers=answers))
     return {
@@ -50,8 +49,8 @@ def _describe_load(found: BenchFindings, load: LoadFindings, within: Within | No
         "speedup": gain.value if gain else None,
         "low": low,
         "high": high,
-        "verdict": WORDS.get(found.words.get(load.load, "") if trusted else "", "cannot be told"),
-        "trusted": trusted,
+        "verdict": WORDS.get(found.words.get(load.load, ""), "cannot be told"),
+        "trusted": load.trusted,
         "prompts": len(load.prompts),
         "blocks": len({answer.block for answer in answers}),
         "identical": same.identical if same else None,
@@ -85,51 +84,56 @@ def percentiles(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
 
 def lowest(result: BenchResult) -> float | None:
     """The lowest end of the speedups' intervals; None where a load has none, or is not trusted."""
-    every = results(result)
-    ends = [each["low"] for each in every if each["trusted"] and each["low"] is not None]
-    return min(ends) if ends and len(ends) == len(every) else None
+    ends: list[Any] = [each["low"] if each["trusted"] else None for each in results(result)]
+    return min(ends) if ends and None not in ends else None
 
 
 def bench_rows(found: BenchFindings) -> list[dict[str, Cell]]:
     """A row for each prompt and load. Ratios are without over with; None: not measured. Seconds: medians."""
-    groups: dict[tuple[float, int], list[Answer]] = {}
-    for answer in found.result.answers:
-        groups.setdefault((answer.load, answer.prompt), []).append(answer)
-    paired = {(load.load, group.number): group for load in found.loads for group in load.prompts}
     rows = list[dict[str, Cell]]()
-    for place, answers in sorted(groups.items(), key=lambda item: item[0]):
-        prompt, pairs = found.result.prompts[place[1]], paired.get(place)
-        done = [answer for answer in answers if not answer.problem]
-        own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
-        counted = any(answer.accepted for answer in own["with"])
-        tally, gain = Tally.of(map(count_answer, own["with"])), pairs.gain if pairs else None
-        low, high = gain.interval if gain and gain.interval else (None, None)  # over the repeats
-        alone = {side: _middle(each.token_seconds for each in time_whole(own[side])) for side in SIDES}
-        rows.append(
-            {
-                "prompt": prompt.name,
-                "workload": prompt.workload,
-                "concurrency": answers[0].concurrency or None,
-                "pairs": len(pairs.pairs) if pairs else 0,
-                "speedup": gain.value if gain else None,
-                "speedup_low": low,
-                "speedup_high": high,
-                "first_ratio": pairs.first_ratio if pairs else None,
-                "latency_ratio": pairs.latency_ratio if pairs else None,
-                **{f"token_seconds_{side}": pairs.token_seconds(side) if pairs else alone[side] for side in SIDES},
-                **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
-                **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
-                **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
-                "drafted": tally.drafted if counted else None,
-                "accepted": tally.accepted if counted else None,
-                "acceptance_rate": tally.rate if counted else None,
-                "tokens_per_round": tally.tokens_per_call if counted else None,
-                "failed": len(answers) - len(done),
-                "rate": answers[0].rate,
-                **{f"reasoning_{side}": reasoning_share(own[side]) for side in SIDES},
-            }
-        )
+    for load in found.loads:
+        answers = [answer for its in load.answers.values() for answer in its]
+        paired = {group.number: group for group in load.prompts}
+        for number in sorted({answer.prompt for answer in answers}):
+            its = [answer for answer in answers if answer.prompt == number]
+            rows.append(_row(found.result.prompts[number], its, load, paired.get(number)))
     return rows
+
+
+def _row(
+    prompt: BenchPrompt, answers: Sequence[Answer], load: LoadFindings, pairs: PairGroup | None
+) -> dict[str, Cell]:
+    done = [answer for answer in answers if not answer.problem]
+    own: dict[Side, list[Answer]] = {side: [answer for answer in done if answer.side == side] for side in SIDES}
+    tally = Tally.of(map(count_answer, own["with"])) if any(answer.accepted for answer in own["with"]) else None
+    gain = pairs.gain if pairs else None
+    low, high = gain.interval if gain and gain.interval else (None, None)  # over the repeats
+    steps = {
+        side: pairs.token_seconds(side) if pairs else _middle(each.token_seconds for each in time_whole(own[side]))
+        for side in SIDES
+    }
+    rates = {side: 1 / step if step and "hidden" not in load.doubts else None for side, step in steps.items()}
+    return {
+        "prompt": prompt.name,
+        "workload": prompt.workload,
+        "concurrency": answers[0].concurrency or None,
+        "rate": answers[0].rate,
+        "pairs": len(pairs.pairs) if pairs else 0,
+        "speedup": gain.value if gain else None,
+        "speedup_low": low,
+        "speedup_high": high,
+        **{f"tokens_per_second_{side}": rate for side, rate in rates.items()},
+        "first_ratio": pairs.first_ratio if pairs else None,
+        **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},
+        **{f"seconds_{side}": _middle(answer.seconds for answer in own[side]) for side in SIDES},
+        **{f"tokens_{side}": _middle(answer.tokens for answer in own[side]) for side in SIDES},
+        "drafted": tally.drafted if tally else None,
+        "accepted": tally.accepted if tally else None,
+        "acceptance_rate": tally.rate if tally else None,
+        "tokens_per_round": tally.tokens_per_call if tally else None,
+        "failed": len(answers) - len(done),
+        **{f"reasoning_{side}": reasoning_share(own[side]) for side in SIDES},
+    }
 
 
 def _middle(values: Iterable[float | None]) -> float | None:
@@ -139,11 +143,7 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 def table(found: BenchFindings) -> list[dict[str, Cell]]:
     """The columns worth a look that say something, one row a prompt and load. Names in it are not escaped."""
-    rows, hidden = bench_rows(found), found.doubted("hidden")
-    for row in rows:
-        for side in SIDES:
-            seconds = None if (row["rate"] or row["concurrency"]) in hidden else row[f"token_seconds_{side}"]
-            row[f"tokens_per_second_{side}"] = 1 / seconds if isinstance(seconds, float) else None
+    rows = bench_rows(found)
     return [{name: row[name] for name in SHOWN if any(each[name] for each in rows)} for row in rows]
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from specviz.core.errors import InputError
 from specviz.core.outside import MostItems, read_outside
 from specviz.core.texts import Sentences
-from specviz.systems.counts import SystemCounts
+from specviz.systems.counts import Counts
 
 say = Sentences("files")
 
@@ -21,7 +21,6 @@ SCHEMA: Literal[1] = 1
 MAX_PROMPTS = 200
 MAX_TOKENS = 4_096  # of one answer
 MAX_ANSWERS = 20_000
-MAX_RATE = 100  # requests a second
 MAX_NOTES = 50
 MAX_POSITIONS = 64
 MOST_MEGABYTES = 32
@@ -34,7 +33,7 @@ AnswerText = Annotated[str, Field(max_length=100_000)]
 Sentence = Annotated[str, Field(max_length=500)]
 BenchCount = Annotated[int, Field(ge=0, le=10**12)]
 Concurrency = Annotated[int, Field(ge=0, le=1_024)]  # 0: requests come at a rate
-Rate = Annotated[float, Field(gt=0, le=MAX_RATE, allow_inf_nan=False)]  # requests a second
+Rate = Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)]  # requests a second
 BenchSeconds = Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)]
 PerPosition = Annotated[list[BenchCount], MostItems(MAX_POSITIONS)]
 
@@ -88,7 +87,7 @@ class Accepted:
     per_position: PerPosition = field(default_factory=list)  # rounds that accepted position 1, 2, …; empty: not counted
 
     @classmethod
-    def from_counts(cls, counts: SystemCounts | None) -> Self | None:
+    def from_counts(cls, counts: Counts | None) -> Self | None:
         """Of what a system counts; None where it does not say how much was drafted and accepted."""
         if counts is None or counts.drafted is None or counts.accepted is None:
             return None
@@ -135,7 +134,6 @@ class Span:
 
     side: Side
     concurrency: Concurrency
-    workload: BenchName  # of the answers' prompts; empty: of several kinds
     written: BenchCount | None  # tokens that the server wrote meanwhile, for us and for others
     ours: BenchCount  # tokens of our answers, those that failed too
     accepted: Accepted | None = None  # None: it counts no speculation

@@ -1,6 +1,6 @@
 """What a bench of two servers says, in words. Pure; no sentence says more than the intervals allow."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -10,9 +10,9 @@ from specviz.core.numbers import localize
 from specviz.core.texts import Sentences, join_choices
 from specviz.data.texts import page_texts
 from specviz.measure.endpoints.acceptance import reasoning_share
-from specviz.measure.endpoints.findings import BenchFindings, Doubt, name_loads
+from specviz.measure.endpoints.findings import BenchFindings, Doubt, drafted, name_loads, rested, say_doubt
 from specviz.measure.endpoints.pairs import FEWEST_RATIOS, FEWEST_TOKENS, Within
-from specviz.measure.endpoints.result import SIDES, Answer, BenchResult, Server, Side, Span
+from specviz.measure.endpoints.result import SIDES, BenchResult, Server
 
 LONGEST_NAME = 60  # characters: a file can name anything
 HALF = 4  # times as many prompts: an interval is half as wide
@@ -20,45 +20,32 @@ FEW = 16  # tokens: what a server may count more than its answers say, at their 
 LONGEST = 160  # characters of a server's own sentence
 NAMES = page_texts("servers")  # by their side
 say, say_next = Sentences("bench"), Sentences("bench-next")
-say_doubt = Sentences("bench-warnings")
 
 
 def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
     """What is doubtful first, then what was found, then what to measure next. Names and texts in it are not escaped."""
-    if broken := broken_setup(result):
-        return [broken]
-    found = BenchFindings(result)
+    found, asked = BenchFindings(result), asked_in_words(result)
+    if found.broken:
+        return [found.broken]
     if result.against_itself:  # whether chance alone made a difference, and the least that these settings tell
         each = list[str]()
         for load, gain in found.measured:
             if gain.interval:
                 least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load.in_words
-                each.append(say("least_at", least=least, load=at, said=gain.said))
+                each.append(say("least_at", least=least, load=at, said=gain.shown))
         told = say("against_itself", each="; ".join(each)) if each else say("nothing")
-        return [*bench_warnings(found), asked_in_words(result), told]
-    said = [
-        asked_in_words(result),
-        *_speeds(found),
-        _goodput(found, within) if within else "",
-        *details_in_words(found),
-        measure_next(found),
-    ]
-    return [*bench_warnings(found), *filter(None, said)]
+        return [*bench_warnings(found), asked, told]
+    goodput = [_goodput(found, within)] if within else []
+    return [*bench_warnings(found), asked, *speeds_in_words(found), *goodput, *details_in_words(found)]
 
 
 def asked_in_words(result: BenchResult) -> str:
-    settings, server = result.settings, name_server(result.with_)
+    server = name_server(result.with_)
     plain = name_server(result.without) if result.without else server
     if plain != server:
         server = say("two_servers", ours=server, plain=plain)
-    return say(
-        "asked",
-        server=first_words(server, 2 * LONGEST_NAME),
-        prompts=len(result.prompts),
-        repeats=settings.repeats,
-        tokens=settings.max_new_tokens,
-        temperature=settings.temperature,
-    )
+    shown = first_words(server, 2 * LONGEST_NAME)
+    return say("asked", server=shown, prompts=len(result.prompts), settings=result.settings)
 
 
 def name_server(server: Server) -> str:
@@ -66,12 +53,18 @@ def name_server(server: Server) -> str:
 
 
 def details_in_words(found: BenchFindings) -> Iterator[str]:
-    """What was found beside the speedups at each load, which a table may have: kinds of text, texts, acceptance."""
+    """What was found beside the speedups at each load, and what to measure next."""
     result, same, accepted = found.result, found.sameness, found.acceptance
+    # What a user's speedup alone would hide: what all users together get, whether the first token comes later.
+    throughputs = [(load, load.throughput) for load, _ in found.measured]
+    firsts = [(load, load.first) for load, _ in found.measured]
+    for name, gains in (("throughput", throughputs), ("first", firsts)):
+        if each := [say("gain_at", gain=gain.shown, load=load.in_words) for load, gain in gains if gain]:
+            yield say("throughput" if name == "throughput" else "first", each=", ".join(each))
     for load, _ in found.measured[:1]:
-        gains = found.gains_by_kind(load)
-        if len(gains) > 1:
-            each = [say("kind", name=first_words(name, LONGEST_NAME), gain=gain.shown) for name, gain in gains.items()]
+        kinds = found.gains_by_kind(load)
+        each = [say("kind", name=first_words(name, LONGEST_NAME), gain=gain.shown) for name, gain in kinds.items()]
+        if len(kinds) > 1:
             yield say("by_kind", load=load.in_words, each=join_choices(each, "and"))
     if result.without and not result.settings.greedy:
         yield say("draws", temperature=result.settings.temperature)
@@ -80,82 +73,43 @@ def details_in_words(found: BenchFindings) -> Iterator[str]:
     elif result.without and same:
         again = [say("unsteady", name=NAMES[side]) for side in same.unsteady]
         yield " ".join([say("some_same", found=same), *[say("broken", its=same)] * bool(same.broken), *again])
-    if accepted and accepted.whole.rate is not None:
+    if accepted and accepted.whole.drafted:
         whole, source = accepted.whole, say("answers" if accepted.source == "answers" else "counters")
-        if whole.rounds:
-            yield say("accepted_in_rounds", tally=whole, source=source)
-        else:
-            tokens = localize(whole.tokens_per_call, ".2f") if whole.tokens_per_call else "?"
-            yield say("accepted", tally=whole, source=source, tokens=tokens)
+        tokens = localize(whole.tokens_per_call, ".2f") if whole.tokens_per_call else "?"
+        yield say("accepted_in_rounds" if whole.rounds else "accepted", tally=whole, source=source, tokens=tokens)
     sides = [[each for each in result.answers if each.side == side] for side in SIDES if result.server(side)]
     thought = [reasoning_share(its) for its in sides]
     if any(thought):
         yield say("reasoning", shares=_shares(thought))
+    if step := _measure_next(found):
+        yield step
 
 
-def no_speedup_in_words(found: BenchFindings) -> str:
-    """Why there is no speedup; empty where there is one."""
-    if found.result.without:
-        return "" if found.measured else say("nothing")
-    speeds = [
-        say("speed_alone", load=load.in_words, rate=_rate(rate), all=_rate(its.throughput))
-        for load in found.loads
-        if (rate := (its := load.sides["with"]).tokens_per_second)
-    ]
-    return say("alone", speeds="; ".join(speeds) or say("unknown"))
-
-
-def _speeds(found: BenchFindings) -> Iterator[str]:
-    if none := no_speedup_in_words(found):
-        yield none
+def speeds_in_words(found: BenchFindings) -> Iterator[str]:
+    """The speedup at each load, from which load on it no longer pays, and why a load has no interval."""
+    settings, speeds = found.result.settings, list[str]()
+    if found.result.without is None:
+        for load in found.loads:
+            its = load.sides["with"]
+            if its.tokens_per_second:
+                rate, every = _rate(its.tokens_per_second), _rate(its.throughput)
+                speeds.append(say("speed_alone", load=load.in_words, rate=rate, all=every))
+        yield say("alone", speeds="; ".join(speeds) or say("unknown"))
         return
-    speeds = list[str]()
     for load, speedup in found.measured:
         ours, plain = (load.sides[side].tokens_per_second for side in SIDES)
         rates = say("rates", ours=_rate(ours), plain=_rate(plain)) if ours and plain else ""
         speeds.append(say("speed_at", load=load.in_words, speedup=speedup, rates=rates))
-    yield say("speed", each="; ".join(speeds))
-    yield from loads_in_words(found)
-    yield from (said for said, _ in _throughput_and_first(found))
-
-
-def _throughput_and_first(found: BenchFindings) -> Iterator[tuple[str, bool]]:
-    """What a user's speedup alone would hide: what all users together get, whether the first token comes later.
-
-    With each line whether it hurts at a load.
-    """
-    for name in ("throughput", "first"):
-        gains = [(load, gain) for load, _ in found.measured if (gain := getattr(load, name))]
-        each = ", ".join(say("gain_at", gain=gain.shown, load=load.in_words) for load, gain in gains)
-        said = say("throughput" if name == "throughput" else "first", each=each)
-        yield said if gains else "", any(gain.judged.word == HURTS for _, gain in gains)
-
-
-def losses_in_words(found: BenchFindings) -> list[str]:
-    """The line of the throughput, or of the first token, if it hurts at a load."""
-    return [said for said, hurts in _throughput_and_first(found) if hurts]
+    yield say("speed", each="; ".join(speeds)) if speeds else say("nothing")
+    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
+    if helps and hurts and [*helps, *hurts] == [*found.words]:
+        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
+    if any(speedup.interval is None for _, speedup in found.measured):
+        yield say("too_few", fewest=FEWEST_RATIOS)
 
 
 def _rate(rate: float | None) -> str:
     return localize(rate, ",.1f") if rate else "?"
-
-
-def loads_in_words(found: BenchFindings) -> Iterator[str]:
-    """Of several loads, from which one on it no longer pays; why a load has no interval, if one has none."""
-    loads, settings = [*found.words], found.result.settings
-    helps, hurts = ([load for load, its in found.words.items() if its == word] for word in (HELPS, HURTS))
-    if len(loads) > 1 and helps == loads:
-        yield say("pays_everywhere", most=name_loads(settings, loads[-1]))
-    elif helps and hurts and [*helps, *hurts] == loads:
-        yield say("pays_up_to", up_to=name_loads(settings, helps[-1]), from_=hurts[0])
-    elif len(loads) > 1:
-        at = defaultdict[str, list[float]](list)
-        for load, speedup in found.measured:
-            at[speedup.judged.said].append(load.load)
-        each = [say("word_at", word=word, loads=name_loads(settings, *its)) for word, its in at.items()]
-        yield say("by_load", each=join_choices(each, "and"))
-    if any(speedup.interval is None for _, speedup in found.measured):
-        yield say("too_few", fewest=FEWEST_RATIOS)
 
 
 def _goodput(found: BenchFindings, within: Within) -> str:
@@ -173,50 +127,25 @@ def _shares(of_sides: Sequence[float | None]) -> str:
     return say("two_shares", ours=ours, plain=plain[0]) if plain else ours
 
 
-def measure_next(found: BenchFindings) -> str:
-    """What to measure next, one line or none."""
-    loads = [*found.words]
+def _measure_next(found: BenchFindings) -> str:
+    """One line or none: a second server, more prompts where an interval is too wide, higher loads where all help."""
     if found.result.without is None:
         return say_next("first_pair")
-    if any(load.doubts for load, _ in found.measured) or broken_setup(found.result):
+    if not found.words or not all(load.trusted for load, _ in found.measured):
         return ""
-    if untold := [speedup for _, speedup in found.measured if speedup.judged.word == UNTOLD]:
-        return say_next("more_prompts", times=HALF) if any(speedup.interval for speedup in untold) else ""
-    if loads and (len(loads) == 1 or [*found.words.values()] == [HELPS] * len(loads)):
-        option = "--rate" if found.result.settings.rates else "--concurrency"
-        return say_next("loads", option=option, numbers=",".join(f"{times * loads[-1]:g}" for times in (2, 4)))
-    return ""
-
-
-def broken_setup(result: BenchResult) -> str:
-    """Why these are not a server with speculation and one without, one sentence; empty where nothing says so."""
-    ours, plain = result.with_, result.without
-    if plain is None or result.against_itself:
+    if any(speedup.interval and speedup.judged.word == UNTOLD for _, speedup in found.measured):
+        return say_next("more_prompts", times=HALF)
+    if {*found.words.values()} != {HELPS}:
         return ""
-    asked = {side: sum(span.ours for span in result.spans if span.side == side and span.asked) for side in SIDES}
-    same_counts = _rested(result, "without") == asked["with"] == _rested(result, "with") and all(asked.values())
-    if (ours.url and (ours.url, ours.model) == (plain.url, plain.model)) or same_counts:
-        return say_doubt("same_server", url=ours.url)
-    return say_doubt("swapped") if _drafted(result, "without") and not _drafted(result, "with") else ""
-
-
-def _rested(result: BenchResult, side: Side) -> int:
-    """Tokens that it wrote while the other server was asked."""
-    return sum(span.others for span in result.spans if span.side == side and not span.asked)
-
-
-def _drafted(result: BenchResult, side: Side) -> int:
-    every: list[Answer | Span] = [*result.answers, *result.spans]
-    counted = [each.accepted for each in every if each.side == side]
-    return sum(each.drafted for each in counted if each)
+    option = "--rate" if found.result.settings.rates else "--concurrency"
+    return say_next("loads", option=option, numbers=",".join(f"{times * max(found.words):g}" for times in (2, 4)))
 
 
 def bench_warnings(found: BenchFindings) -> list[str]:
-    doubted = [
-        say_doubt(doubt, loads=name_loads(found.result.settings, *loads))
-        for doubt in get_args(Doubt)
-        if (loads := found.doubted(doubt))
-    ]
+    doubted = list[str]()
+    for doubt in get_args(Doubt):
+        if loads := [load.load for load in found.loads if doubt in load.doubts]:
+            doubted.append(say_doubt(doubt, loads=name_loads(found.result.settings, *loads)))
     servers = [] if found.result.against_itself else _doubt_servers(found)
     return [*doubted, *servers, *_doubt_answers(found), *found.result.notes]
 
@@ -224,9 +153,9 @@ def bench_warnings(found: BenchFindings) -> list[str]:
 def _doubt_servers(found: BenchFindings) -> Iterator[str]:
     """Whether they are not what they are taken for, or wrote for others, also while they should have rested."""
     result, accepted = found.result, found.acceptance
-    if broken := broken_setup(result):
-        yield broken
-    elif result.without and (result.without.drafts or _drafted(result, "without")):
+    if found.broken:
+        yield found.broken
+    elif result.without and (result.without.drafts or drafted(result, "without")):
         yield say_doubt("both_draft")
     if accepted and not accepted.whole.drafted:
         yield say_doubt("nothing_drafted")
@@ -237,8 +166,8 @@ def _doubt_servers(found: BenchFindings) -> Iterator[str]:
         asked = [span for span in result.spans if span.side == side and span.asked]
         if others := sum(span.others for span in asked if span.others > FEW):
             yield say_doubt("others", name=NAMES[side], others=others, ours=sum(span.ours for span in asked))
-        if (rested := _rested(result, side)) > FEW:
-            yield say_doubt("not_resting", name=NAMES[side], rested=rested)
+        if (wrote := rested(result, side)) > FEW:
+            yield say_doubt("not_resting", name=NAMES[side], rested=wrote)
         if (server := result.server(side)) and server.slots and most > server.slots:
             yield say_doubt("queue", name=NAMES[side], slots=server.slots, most=most)
 

@@ -68,14 +68,14 @@ def plan(prompts: int, settings: BenchSettings, sides: Sequence[Side]) -> list[A
     """All blocks, in the order in which they are measured. InputError: they have more answers than a file may hold."""
     loads: list[tuple[int, float | None]] = [*((each, None) for each in settings.concurrency)]
     loads += [(0, rate) for rate in settings.rates]
-    sizes = list[tuple[int, int]]()  # requests of a block, at least; how often each prompt is asked, to fill the blocks
+    answers, numbers, draw, found = 0, count(), random.Random(settings.seed), list[AskedBlock]()
     for concurrency, rate in loads:
+        # Requests of a block, at least; and how often each prompt is asked, to fill the blocks.
         fill = max(FEWEST, math.ceil(SECONDS * rate)) if rate else FILLED * concurrency if concurrency > 1 else 1
-        sizes.append((fill, max(settings.repeats, -(-BLOCKS * fill // prompts) if fill > 1 else 1)))
-    if (answers := sum(len(sides) * prompts * times for _, times in sizes)) > MAX_ANSWERS:
-        raise InputError(f"This asks {answers:,} times; at most {MAX_ANSWERS:,} are measured: take fewer prompts.")
-    numbers, draw, found = count(), random.Random(settings.seed), list[AskedBlock]()
-    for (concurrency, rate), (fill, times) in zip(loads, sizes, strict=True):
+        times = max(settings.repeats, -(-BLOCKS * fill // prompts) if fill > 1 else 1)
+        answers += len(sides) * prompts * times
+        if answers > MAX_ANSWERS:
+            raise InputError(f"This asks {answers:,} times or more; at most {MAX_ANSWERS:,} are measured.")
         chunks = _chunks(prompts, times, fill, draw)
         half, shift = len(chunks) // 2, draw.randrange(len(chunks))
         first = [draw.randrange(2) for _ in chunks]  # of two neighbours
@@ -102,16 +102,6 @@ def _chunks(prompts: int, times: int, fill: int, draw: random.Random) -> list[tu
     ]
 
 
-def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
-    """The blocks that the result does not hold whole, on every side."""
-    held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in result.answers}
-    return [
-        block
-        for block in blocks
-        if any((block.number, side, *job) not in held for side in block.order for job in block.jobs)
-    ]
-
-
 @dataclass
 class BenchInTurns:
     """Measures blocks, and adds what it finds to a result."""
@@ -129,27 +119,24 @@ class BenchInTurns:
     async def measure(self, after_block: Callable[[int, int], None]) -> None:
         """Measure what is left; after each block `after_block` learns how many are done, of how many.
 
-        At the end, blocks with failed requests are measured once more. Raises ServerGone where a server answers no
-        more.
+        A block with a failed request, of a bench that is taken up again, is left too. Raises ServerGone where a server
+        answers no more.
         """
-        todo, warm = left(self.blocks, self.result), 0.0
-        if self.result.answers and todo:
+        result = self.result
+        failed = {answer.block for answer in result.answers if answer.problem}
+        result.answers[:] = [each for each in result.answers if each.block not in failed]
+        result.spans[:] = [each for each in result.spans if each.block not in failed]
+        held = {answer.block for answer in result.answers}
+        todo, warm = [block for block in self.blocks if block.number not in held], 0.0
+        if held and todo:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
-        for done, block in enumerate(todo):
+        for done, block in enumerate(todo, start=1):
             if block.load != warm:
                 warm = block.load
                 await self._warm_up(block)
             await self._measure(block)
-            after_block(done + 1, len(todo))
-        failed = [answer for answer in self.result.answers if answer.problem]
-        for block in self.blocks:
-            if block.number in {answer.block for answer in failed}:
-                await self._measure(block)
-        for side in self.endpoints:
-            if problems := [answer.problem for answer in failed if answer.side == side]:
-                how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
-                self._note(f"{side}: {how} repeated at the end: {problems[0]}")
+            after_block(done, len(todo))
 
     async def _warm_up(self, block: AskedBlock) -> None:
         """As many requests as will be under way, of each server, and of several kinds; nothing of them is kept."""
@@ -159,6 +146,7 @@ class BenchInTurns:
             await self._hear(side, replace(block, jobs=tuple(jobs), starts=()))
 
     async def _measure(self, block: AskedBlock) -> None:
+        """Ask both servers; the result gets all of a block or nothing of it."""
         answers, spans = list[Answer](), list[Span]()
         for side in block.order:
             before = await self._rest()
@@ -170,8 +158,8 @@ class BenchInTurns:
                 raise ServerGone(f"{self.endpoints[side].address} answers no more: {found[0].problem}")
             answers += found
             spans += self._spans(side, block, found, before, after)
-        self.result.answers[:] = [each for each in self.result.answers if each.block != block.number] + answers
-        self.result.spans[:] = [each for each in self.result.spans if each.block != block.number] + spans
+        self.result.answers.extend(answers)
+        self.result.spans.extend(spans)
 
     async def _hear(self, side: Side, block: AskedBlock) -> list[Lines]:
         """What was heard of each job: asked when it comes, or as soon as there is room."""
@@ -217,7 +205,6 @@ class BenchInTurns:
         self, asked: Side, block: AskedBlock, answers: Sequence[Answer], before: Pages, after: Pages
     ) -> Iterator[Span]:
         """What each server counted meanwhile: the one that was asked, and the one that should have rested."""
-        kinds = {self.result.prompts[answer.prompt].workload for answer in answers}
         for side in self.endpoints:
             first, last = before[side], after[side]
             if first is None or last is None:
@@ -228,7 +215,6 @@ class BenchInTurns:
                 self._note(f"{side}, block {block.number}: {error}")
                 continue
             ours = sum(answer.tokens or 0 for answer in answers) if side == asked else 0
-            kind = kinds.copy().pop() if len(kinds) == 1 else ""
             wrote = None if written is None else round(written)
             accepted = Accepted.from_counts(counts)
-            yield Span(side, block.concurrency, kind, wrote, ours, accepted, block.number, side == asked, block.rate)
+            yield Span(side, block.concurrency, wrote, ours, accepted, block.number, side == asked, block.rate)

@@ -3,7 +3,6 @@
 Many draws begin with the same prompt, and most ask for the same passes of the models: these are remembered.
 """
 
-from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -46,7 +45,6 @@ NUMBERS: dict[proof.Position, int] = {"first": 1, "second": 2, "third": 3}
 class Passes:
     def __init__(self, loaded: LoadedModel, vocabulary: int, prompt: Sequence[int]) -> None:
         self.prompt = list(prompt)
-        self.made = 0  # forward passes
         self._loaded, self._vocabulary = loaded, vocabulary
         self._model = CachedModel(loaded, vocabulary, whole=True)
         self._model.prefill(prompt[:-1])
@@ -68,7 +66,6 @@ class Passes:
             self._model.crop(same)
             fresh = list(self._model.read(token_ids[same:])[known - count :])
             self._read = list(token_ids)
-            self.made += 1
             if len(self._rows) + len(fresh) > self._most_rows:
                 self._rows.clear()
             self._rows |= {key: row.clone() for key, row in zip(keys[known:], fresh, strict=True)}  # a view holds all
@@ -283,27 +280,25 @@ def _batch(draws: Draws, classes: list[int], each: int, random: Random) -> Gener
         its_classes[class_of.get(token_id, len(classes))] += 1
         places[min(proof.PLACES - 1, int(proof.PLACES * place_of(p, token_id, random.random())))] += 1
 
-    histories, tries = Counter[tuple[int, ...]](), 0
-    while histories.total() < each:
+    ids, expected = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
+    done, tries = 0, 0
+    while done < each:
         if tries >= PATIENCE * each:
             raise InputError(say("never_rejected"))
         tries += 1
         if drawn := draws.try_one():
             history, token_id = drawn
-            histories[history] += 1
+            done += 1
             p, alone = draws.probabilities(history), draws.plainly(history)
+            expected += p[ids].double()
             add("speculative", p, token_id)
             add("plain", p, alone)
         yield None
-    ids, total = torch.tensor(classes, dtype=torch.long), torch.zeros(len(classes), dtype=torch.float64)
-    for history, count in histories.items():
-        total += count * draws.probabilities(history)[ids].double()
-    expected: list[float] = total.tolist()
     return proof.DrawBatch(
         tokens=[*map(draws.text_of, classes), "any other"],
         speculative=counts["speculative"][0],
         plain=counts["plain"][0],
-        expected=[*expected, max(0.0, histories.total() - sum(expected))],
+        expected=[*expected.tolist(), max(0.0, each - float(expected.sum()))],
         speculative_places=counts["speculative"][1],
         plain_places=counts["plain"][1],
     )

@@ -5,12 +5,12 @@ Each test may raise a false alarm with a probability of at most `LIMIT`, so all 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from random import Random
-from typing import Literal, TypeVar
+from typing import Literal
 
 from specviz.core.numbers import localize
 from specviz.core.texts import Sentences
@@ -20,7 +20,6 @@ from specviz.measure.proof import rows as proof
 
 say = Sentences("proof")
 say_rule = Sentences("own_rule")
-Number = TypeVar("Number", int, float)
 LEAST_EXPECTED = 5.0  # the usual limit for each bin: below it the statistic is not chi-squared
 POWER = 0.95  # probability of detecting the difference that a finding names
 SIMULATIONS = 400
@@ -113,20 +112,19 @@ def critical_value(degrees: int, threshold: float) -> float:
     return least(lambda value: survival(value, degrees) <= threshold, 10.0 * degrees + 100.0)
 
 
+def totals(batches: Sequence[proof.DrawBatch]) -> list[proof.DrawBatch]:
+    """What was drawn until the end of each batch."""
+    return [*accumulate(batches, proof.DrawBatch.plus)]
+
+
 def looks(batches: Sequence[proof.DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
-    counts = _accumulate(getattr(batch, way) for batch in batches)
-    return [look(*each) for each in zip(counts, _accumulate(batch.expected for batch in batches), strict=True)]
+    return [look(getattr(total, way), total.expected) for total in totals(batches)]
 
 
 def place_looks(batches: Sequence[proof.DrawBatch], way: DecoderName = "speculative") -> list[InterimLook]:
-    every = [getattr(batch, f"{way}_places") for batch in batches]
-    if any(len(places) != proof.PLACES for places in every):
-        return []
-    return [look(counts, [sum(counts) / proof.PLACES] * proof.PLACES) for counts in _accumulate(every)]
-
-
-def _accumulate(rows: Iterable[list[Number]]) -> Iterator[list[Number]]:
-    return accumulate(rows, lambda total, row: [*map(sum, zip(total, row, strict=True))])
+    """Of an older file none: its draws have no places."""
+    every = [getattr(total, f"{way}_places") for total in totals(batches)]
+    return [look(counts, [sum(counts) / proof.PLACES] * proof.PLACES) for counts in every] if all(every) else []
 
 
 @dataclass(frozen=True, slots=True)

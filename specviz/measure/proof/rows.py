@@ -1,9 +1,9 @@
 """A proof as plain values: its rules by name, batches of draws, greedy comparisons, the recorded one. No torch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, TypeAdapter
 
@@ -125,7 +125,7 @@ rule_texts = AppTexts("tables/rules", tuple[RuleText, ...])
 piece_titles = AppTexts("tables/pieces", dict[str, dict[PieceName, LimitText]])  # by the fields of `Pieces`
 
 
-def rule_text(name: RuleName) -> RuleText:
+def rule_text(name: str | None) -> RuleText:
     return next(rule for rule in rule_texts() if rule.name == name)
 
 
@@ -152,6 +152,13 @@ class DrawBatch:
     @property
     def draws(self) -> int:
         return sum(self.speculative)
+
+    def plus(self, other: "DrawBatch") -> "DrawBatch":
+        """Both together; they have the same classes."""
+        counted = ("speculative", "plain", "expected", "speculative_places", "plain_places")
+        pairs = {name: zip(getattr(self, name), getattr(other, name), strict=False) for name in counted}
+        sums: dict[str, Any] = {name: [*map(sum, its)] for name, its in pairs.items()}
+        return replace(self, **sums)
 
 
 @dataclass(frozen=True, slots=True)

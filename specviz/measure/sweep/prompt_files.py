@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from specviz.core.errors import InputError
 from specviz.core.files import content_of
@@ -37,7 +37,7 @@ SEPARATORS = ",;\t"  # of a CSV
 COLUMNS = ("prompt", "name", *KINDS)  # of a CSV; others are not used
 # How a file of JSON begins that is not whole in its first line. Other unfinished JSON may be a prompt: a text to go on.
 _BEGINS = re.compile(rf"""[\[{{]$|\[\s*{{|[\[{{].*['"](?:{"|".join(CONTENTS)})['"]\s*:""")
-_NAME = re.compile(r"[A-Za-z_]\w*(?:[ :.-]\w+)?")  # of a column
+_NAME = re.compile(r"(?:[A-Za-z_]\w*(?:[ :.-]\w+)?)?")  # of a column, which may have none
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +113,24 @@ def _text(content: bytes) -> str:
 
 def _entries(text: str, cut: bool) -> Iterator[Entry]:
     """What a file lists, by the form that its first line has."""
-    rest = ((n, line.removesuffix("\n")) for n, line in enumerate(io.StringIO(text), start=1) if line.strip())
-    number, first = next(rest, (0, ""))
-    if not number:
-        return
-    lines = chain([(number, first)], rest)
-    begins, is_object = first.lstrip().startswith(("{", "[")), isinstance(found := _json(first), dict)
-    if is_object or is_conversation(found) or (len(first) > MAX_LINE and first.lstrip().startswith("{")):
+    first = next(filter(str.strip, io.StringIO(text)), "").removesuffix("\n")
+    lines = ((at, line.removesuffix("\n")) for at, line in enumerate(io.StringIO(text), start=1) if line.strip())
+    begins, found = first.lstrip().startswith(("{", "[")), _json(first)
+    is_long = len(first) > MAX_LINE and first.lstrip().startswith("{")
+    if isinstance(found, dict) or is_conversation(found) or is_long:
         for number, line in lines:
             problem = say("too_long", most=MAX_LINE) if len(line) > MAX_LINE else say("no_json")
             found = _json(line)
             yield Entry(number, f"line-{number}", InputError(problem) if found is None else found)
     elif begins and (values := _document(text, cut, surely=bool(_BEGINS.match(first.strip())))):
         yield from values
-    elif columns := _csv_columns(first):
-        yield from _csv(text, *columns)
     else:
-        _check_no_table(text, first)
+        headers = {separator: _header(first, separator) for separator in SEPARATORS}
+        if separator := next((each for each, columns in headers.items() if "prompt" in columns), ""):
+            yield from _table(text, headers[separator], separator)
+            return
+        for separator, columns in headers.items():
+            _check_no_table(text, columns, separator)
         for number, line in lines:
             is_json = line.lstrip().startswith(("{", "[")) and isinstance(_json(line), dict | list)
             found = InputError(say("json_after_text")) if is_json else {"prompt": line}
@@ -138,10 +139,9 @@ def _entries(text: str, cut: bool) -> Iterator[Entry]:
 
 def _json(line: str) -> object:
     """The value that a line is; None for a line that is too long or no JSON."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(line) if len(line) <= MAX_LINE else None
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _document(text: str, cut: bool, *, surely: bool) -> list[Entry]:
@@ -160,51 +160,43 @@ def _document(text: str, cut: bool, *, surely: bool) -> list[Entry]:
     return [Entry(line, f"prompt-{place}", value) for place, (line, value) in enumerate(found, start=1)]
 
 
-def _csv_columns(first: str) -> tuple[list[str], str] | None:
-    """The columns and the separator of a CSV whose header names a "prompt"; None for another text."""
-    for separator in SEPARATORS:
-        columns = [name.strip() for name in _cells(first, separator)]
-        columns = [name.lower() if name.lower() in COLUMNS else name for name in columns]
-        if "prompt" in columns:
-            return columns, separator
-    return None
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True), [])
-    except csv.Error:
-        return []
-
-
-def _csv(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
-    """The rows of a CSV, each as the object that it stands for. Raises InputError where a quotation does not end."""
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV that have text, each with its line. Raises InputError where a quotation does not end."""
     reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), 1
     try:
-        next(filter(None, reader))  # the header
-        line = reader.line_num + 1
         for row in reader:
             if any(cell.strip() for cell in row):
-                row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
-                cells = {name: cell for name, cell in zip(columns, row, strict=False) if name and cell}
-                wrong = None if len(row) == len(columns) else say("cells", count=len(row), columns=len(columns))
-                yield Entry(line, f"line-{line}", InputError(wrong) if wrong else {"prompt": ""} | cells)
+                yield line, row
             line = reader.line_num + 1
     except csv.Error:
         raise InputError(say("breaks", line=line, form="CSV")) from None
 
 
-def _check_no_table(text: str, first: str) -> None:
+def _header(first: str, separator: str) -> list[str]:
+    with suppress(InputError):
+        columns = [name for _, row in _rows(first, separator) for name in row]
+        return [word if (word := name.strip().lower()) in COLUMNS else name for name in columns]
+    return []
+
+
+def _table(text: str, columns: list[str], separator: str) -> Iterator[Entry]:
+    """The rows of a CSV, each as the object that it stands for."""
+    for line, row in islice(_rows(text, separator), 1, None):
+        row = row if len(columns) > 1 else [separator.join(row)]  # a list under the word "prompt"
+        cells = {name.strip(): cell for name, cell in zip(columns, row, strict=False) if name and cell}
+        wrong = None if len(row) == len(columns) else say("cells", count=len(row), columns=len(columns))
+        yield Entry(line, f"line-{line}", InputError(wrong) if wrong else {"prompt": ""} | cells)
+
+
+def _check_no_table(text: str, columns: list[str], separator: str) -> None:
     """Refuse a CSV without a "prompt": names in its first line, and as many cells in every other one."""
-    for separator in SEPARATORS:
-        columns, lengths = _cells(first, separator), list[int]()
-        if all(not name or (len(name) <= MAX_NAME and _NAME.fullmatch(name)) for name in columns):
-            with suppress(csv.Error):
-                rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-                lengths = [len(row) for row in rows if row]
-        if len(columns) > 1 and len(lengths) > 1 and set(lengths) == {len(columns)}:
-            named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
-            raise InputError(say("other_columns", columns=named))
+    lengths = list[int]()
+    if len(columns) > 1 and all(len(name) <= MAX_NAME and _NAME.fullmatch(name) for name in columns):
+        with suppress(InputError):
+            lengths = [len(row) for _, row in _rows(text, separator)]
+    if len(lengths) > 1 and set(lengths) == {len(columns)}:
+        named = join_choices([f'"{plain(name)}"' for name in columns[:SHOWN] if name], "and")
+        raise InputError(say("other_columns", columns=named))
 
 
 def is_conversation(found: object) -> bool:
@@ -224,7 +216,8 @@ def prompt_of(found: object, name: str) -> tuple[SweepPrompt, list[str]]:
         raise wrong_entry(f"{found!r}")
     if not (key := _content_key(found)):
         raise wrong_entry(join_choices([*found], "and"))
-    content, name, workload = found[key], _word(found, "name", name), _kind_of(found)
+    content, label = found[key], found.get("name")
+    kind = next((each for name in KINDS if _is_word(each := found.get(name))), OWN_WORKLOAD)
     messages, several = tuple[tuple[str, str], ...](), isinstance(content, list) and len(content) > 1
     if key == "messages" or is_conversation(content):
         every = _messages(content)
@@ -237,11 +230,11 @@ def prompt_of(found: object, name: str) -> tuple[SweepPrompt, list[str]]:
         raise wrong_entry(key)
     if problem := prompt_problem(content):
         raise InputError(problem[0].lower() + problem[1:])
-    used = {key, "name", *KINDS}
+    used = {key, *(name for name in ("name", *KINDS) if _is_word(found.get(name)))}
     unused = [f'"{plain(other)}"' for other, value in found.items() if value is not None and other not in used]
     names = join_choices([*unused[:SHOWN], *["…"] * (len(unused) > SHOWN)], "and")
     notes = [*[say("unused", names=names)] * bool(unused), *[say("first_turn")] * several]
-    return SweepPrompt(workload, name, content, messages=messages), notes
+    return SweepPrompt(kind.strip(), label.strip() if _is_word(label) else name, content, messages=messages), notes
 
 
 def wrong_entry(what: str) -> InputError:
@@ -252,19 +245,8 @@ def _content_key(found: dict[str, Any]) -> str:
     return next((key for key in CONTENTS if found.get(key) is not None), "")
 
 
-def _kind_of(found: dict[str, Any]) -> str:
-    """The `workload` that it names, else another file's kind where that is a short text."""
-    if "workload" in found:
-        return _word(found, "workload", OWN_WORKLOAD)
-    kinds = (kind for key in KINDS if isinstance(kind := found.get(key), str) and kind.strip() and kind == plain(kind))
-    return next(kinds, OWN_WORKLOAD).strip()
-
-
-def _word(found: dict[str, Any], key: str, default: str) -> str:
-    text = found.get(key, default)
-    if not isinstance(text, str) or not text.strip() or len(text) > MAX_NAME or text != plain(text):
-        raise wrong_entry(key)
-    return text.strip()
+def _is_word(text: object) -> TypeGuard[str]:
+    return isinstance(text, str) and bool(text.strip()) and text == plain(text)
 
 
 def plain(text: str) -> str:
@@ -277,7 +259,8 @@ def _messages(found: object) -> tuple[tuple[str, str], ...]:
     for message in found:
         if not isinstance(message, dict) or message.keys() != {"role", "content"}:
             raise wrong_entry("messages")
-        _word(message, "role", "")
+        if not _is_word(message["role"]):
+            raise wrong_entry("role")
         if not isinstance(message["content"], str):
             raise wrong_entry("content")
     return tuple((message["role"].strip(), message["content"]) for message in found)

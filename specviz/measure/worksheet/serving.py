@@ -7,6 +7,7 @@ tokens per target call τ give it: S = τ / R (the definition of the speedup; Le
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from specviz.core import theory
 from specviz.core.errors import InputError
@@ -17,7 +18,7 @@ from specviz.core.texts import Sentences, join_choices
 from specviz.data.published import GPU_COSTS, PUBLISHED, GpuCosts, PublishedRun
 from specviz.measure.worksheet import model as worksheet
 from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
-from specviz.systems.counts import ServingCounters
+from specviz.systems.counts import Counts
 
 GROWING = (0.5, 0.75, 1.0)  # shares of a round's extra cost that may grow with the draft; the rest is paid every round
 MIDDLE = GROWING[1]
@@ -27,11 +28,17 @@ GOOD = 0.9  # a draft length is recommended if it reaches this share of the best
 say, say_advice = Sentences("serving"), Sentences("advice")
 
 
+class OtherMachine(NamedTuple):
+    name: str  # the pair and its machine
+    speed: float  # at the counted draft length
+    best: int  # the draft length up to that one with the highest speed
+
+
 @dataclass(frozen=True, slots=True)
 class Production:
     """Counters and the model that goes with them: production's acceptance and draft length, and costs."""
 
-    counters: ServingCounters
+    counters: Counts
     model: worksheet.WorksheetModel
     speedup: float | None = None  # measured
 
@@ -90,6 +97,30 @@ class Production:
         return (self.share * tokens + plain) / (self.share * cost + plain)
 
     @property
+    def elsewhere(self) -> list[OtherMachine]:
+        """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
+        published: list[GpuCosts | PublishedRun] = [*GPU_COSTS, *PUBLISHED]
+        places = []
+        for name, each in {f"{each.pair}, {each.machine}": each for each in published}.items():
+            checks, lengths = getattr(each, "verification", None) or 1.0, range(1, self.draft_length + 1)
+            steps = [each.cost_ratio / length if self.model.block else each.cost_ratio for length in lengths]
+            costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
+            tokens = (self.model.at(length).tokens for length in lengths)
+            speeds = [self.over_calls(*of_length) for of_length in zip(tokens, costs, strict=True)]
+            places.append(OtherMachine(name, speeds[-1], 1 + speeds.index(max(speeds))))
+        return sorted(places, key=lambda place: place.speed)
+
+    @property
+    def speeds(self) -> str:
+        places = self.elsewhere
+        return span((places[0].speed, places[-1].speed), "×")
+
+    @property
+    def lengths(self) -> str:
+        best = sorted({each.best for each in self.elsewhere})
+        return say("lengths", first=best[0], last=best[-1]) if len(best) > 1 else str(best[0])
+
+    @property
     def counted(self) -> str:
         """The tokens per target call, and how that is known; no sentence yet."""
         return say_advice("assumed_calls" if self.counters.calls_assumed else "counted_calls", found=self)
@@ -99,7 +130,7 @@ class Production:
         return say_advice("plain_calls", found=self) if self.share < 1 else ""
 
 
-def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
+def production(counters: Counts, costs: worksheet.WorksheetModel, speedup: float | None) -> Production:
     """InputError, one sentence, where the measured speedup cannot be."""
     if speedup is not None and not 0 < speedup < MOST_SPEEDUP:
         raise InputError(say("speedup_between", most=MOST_SPEEDUP))
@@ -109,9 +140,8 @@ def production(counters: ServingCounters, costs: worksheet.WorksheetModel, speed
         length += 1
     checking = min(worksheet.MOST_VERIFICATION, replace(costs, batch=1).steps(length + 1))
     counted = counters.survival if len(counters.survival) >= length else ()
-    alike = counters.alike_alpha(length)
-    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted)
-    model = replace(model, block=counters.block)
+    alike, block = counters.alike_alpha(length), counters.block
+    model = replace(costs, alpha=alike, draft_length=length, verification=checking, survival=counted, block=block)
     found = Production(counters, model, speedup)
     return found if speedup is None else replace(found, model=_explaining(model, found.round_cost))
 
@@ -139,7 +169,7 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         drafted, accepted = 1000 * length, round(1000 * counters.accepted_per_call(length))
         counted = say("counted_thousand")
     inferred = found.speedup is not None
-    origin = CostsOrigin(say("inferred"), "inferred") if inferred else costs
+    origin = CostsOrigin(say("inferred"), are_told=True, contain_load=True) if inferred else costs
     batch, running = found.model.batch, counters.running
     if running and not origin.contain_load:
         batch = min(worksheet.BATCHES, key=lambda size: abs(size - running))
@@ -154,44 +184,6 @@ def production_start(found: Production, costs: CostsOrigin) -> WorksheetStart:
         found.model.checks,
         costs_from=origin,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class OtherMachine:
-    name: str  # the pair and its machine
-    speed: float  # at the counted draft length
-    best: int  # the draft length up to that one with the highest speed
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What counters say without the cost of a round: a range over published machines. Text and figures use it."""
-
-    places: list[OtherMachine]  # the slowest first
-
-    @property
-    def speeds(self) -> str:
-        return span((self.places[0].speed, self.places[-1].speed), "×")
-
-    @property
-    def lengths(self) -> str:
-        best = sorted({each.best for each in self.places})
-        return say("lengths", first=best[0], last=best[-1]) if len(best) > 1 else str(best[0])
-
-
-def outlook(found: Production) -> Outlook:
-    """The same counters at the costs of each published pair, the slowest first. Each is of one text at a time."""
-    published: list[GpuCosts | PublishedRun] = [*GPU_COSTS, *PUBLISHED]
-    places = []
-    for name, each in {f"{each.pair}, {each.machine}": each for each in published}.items():
-        checks, lengths = getattr(each, "verification", None) or 1.0, range(1, found.draft_length + 1)
-        steps = [each.cost_ratio / length if found.model.block else each.cost_ratio for length in lengths]
-        costs = [theory.round_steps(length, step, checks) for length, step in zip(lengths, steps, strict=True)]
-        tokens = (found.model.at(length).tokens for length in lengths)
-        speeds = [found.over_calls(*of_length) for of_length in zip(tokens, costs, strict=True)]
-        best = 1 + speeds.index(max(speeds))
-        places.append(OtherMachine(name, speeds[-1], best))
-    return Outlook(sorted(places, key=lambda place: place.speed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +226,7 @@ def verdict(found: Production) -> tuple[str, str]:
         return say_advice("measured", judged=judge(found.speed, None)), say_advice("measured_costs", found=found)
     if found.never_pays:
         return say_advice("never"), say_advice("never_pays", found=found)
-    places = outlook(found).places
+    places = found.elsewhere
     known = say_advice("known", found=found, pairs=len(places), slowest=places[0], fastest=places[-1])
     return say_advice("untold"), known
 
@@ -244,7 +236,7 @@ def advice(found: Production) -> str:
     if found.never_pays:
         return say_advice("check_first")
     if found.speedup is None:
-        return say_advice("length_untold", found=found, lengths=outlook(found).lengths)
+        return say_advice("length_untold", found=found, lengths=found.lengths)
     good = [each for each in draft_lengths(found) if each.good]
     if good[-1].draft_length == found.draft_length:
         return say_advice("keep", found=found)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_high
-from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.metrics import Costs
@@ -28,18 +27,13 @@ say = Sentences("starts")
 class CostsOrigin:
     """Where costs are from."""
 
-    name: str  # in words
-    kind: Literal["runs", "told", "inferred", "batches", "quiet"] = "runs"
+    name: str = ""  # in words; empty: what the label of the start names
+    # Of another machine, chosen or inferred: runs of this program's small models say nothing of a server.
+    are_told: bool = False
+    contain_load: bool = False  # of passes beside other texts
 
-    @property
-    def are_told(self) -> bool:
-        """Whether they are of another machine. Runs of this program's small models say nothing of a server."""
-        return self.kind in ("told", "inferred")
 
-    @property
-    def contain_load(self) -> bool:
-        """Whether they are of passes beside other texts."""
-        return self.kind in ("inferred", "batches")
+OF_RUNS, TOLD, OF_BATCHES = CostsOrigin(), CostsOrigin(are_told=True), CostsOrigin(contain_load=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +46,14 @@ class WorksheetStart:
     verification: Mapping[int, float] = field(default_factory=dict)  # v(k) as measured; empty where it is not
     costs_only: bool = False  # says nothing of acceptance: α, γ and the counts stay as they are
     acceptance_only: bool = False  # says nothing of costs: c, v as a function of k, and o stay as they are
-    costs_kind: Literal["runs", "told", "batches"] = "runs"  # of what the label names
-    costs_from: CostsOrigin | None = None  # where the costs are from, if not from what the label names
+    costs_from: CostsOrigin = OF_RUNS
     measured: float | None = None  # the speedup of the run that this is; None where that cannot be trusted
     counted_at: int = 0  # the draft length of the counts; 0: the model's
     target: str = ""  # the model whose costs these are, as this program calls it; empty: not one that runs here
 
     @property
     def named_costs(self) -> CostsOrigin:
-        return self.costs_from or CostsOrigin(self.label, self.costs_kind)
+        return replace(self.costs_from, name=self.costs_from.name or self.label)
 
     def verification_at(self, draft_length: int) -> float | None:
         """v(γ+1) for another draft length, from the measured table; None where there is none."""
@@ -78,7 +71,7 @@ class WorksheetStart:
 
 def starts(
     finished: Sequence[Trace],
-    recorded: Trace | None,
+    recorded: Trace,
     costs: Mapping[tuple[str, str], Costs],
     raced: Mapping[str, Trace] | None = None,
     opened: Trace | None = None,
@@ -92,11 +85,11 @@ def starts(
         start_of_live_run(trace, say("your_race", name=name, run=_describe(trace), settings=trace.settings), costs)
         for name, trace in (raced or {}).items()
     ]
-    found = [start for start in (*reversed(runs), *laps, start_of_file(opened) if opened else None) if start]
-    first = start_of_run(recorded, say("recorded_run", pair=pair_name(recorded)), "recorded") if recorded else None
+    file = start_of_file(opened) if opened else None
+    first = start_of_run(recorded, say("recorded_run", pair=pair_name(recorded)), "recorded")
     here = [calibrated(pair, each, finished)[0] for pair, each in costs.items()]
     published = [*(start_of_gpu(costs) for costs in GPU_COSTS), *(start_of_paper(run) for run in PUBLISHED)]
-    return [*found, *([first] if first else []), *here, *published]
+    return [*(start for start in (*reversed(runs), *laps, file, first) if start), *here, *published]
 
 
 def start_of_run(trace: Trace, label: str, source: str) -> WorksheetStart | None:
@@ -134,7 +127,7 @@ def start_of_live_run(trace: Trace, label: str, calibrated: Mapping[tuple[str, s
         source=say("busy_known", source=known.source),
         model=replace(start.model, cost_ratio=times.cost_ratio, verification=checked, overhead=times.overhead),
         verification=times.verification,
-        costs_from=CostsOrigin(say("quiet_costs", place=known.place), "quiet"),
+        costs_from=CostsOrigin(say("quiet_costs", place=known.place)),
     )
 
 
@@ -209,7 +202,7 @@ def batch_starts(study: BatchStudy) -> Iterator[WorksheetStart]:
             point.counts.drafted,
             point.counts.accepted,
             passes.verification if passes else {},
-            costs_kind="batches",
+            costs_from=OF_BATCHES,
         )
 
 
@@ -220,7 +213,7 @@ def start_of_paper(run: PublishedRun) -> WorksheetStart:
         say("published", label=run.label),
         say("of_paper" if run.alpha is not None else "of_paper_without_alpha", run=run),
         WorksheetModel(alpha, run.draft_length, run.cost_ratio, 1.0, 0.0),
-        costs_kind="told",
+        costs_from=TOLD,
     )
 
 
@@ -235,7 +228,7 @@ def start_of_gpu(costs: GpuCosts) -> WorksheetStart:
         WorksheetModel(OPENING_ALPHA, OPENING_DRAFT_LENGTH, costs.cost_ratio, checked, 0.0),
         verification=costs.verification,
         costs_only=True,
-        costs_kind="told",
+        costs_from=TOLD,
     )
 
 

@@ -10,10 +10,10 @@ from specviz.core.numbers import localize
 from specviz.core.request import RunRequest
 from specviz.data.texts import page_texts
 from specviz.figures import parts as plot
-from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, finding, looks, place_looks
+from specviz.measure.proof.findings import LIMIT, Finding, InterimLook, finding, looks, place_looks, totals
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch, NearTie, rule_text
 from specviz.service.job import JobView
-from specviz.ui.same_quality.proof import Outcome, ProofPlace, ProofSource, SameQualityState
+from specviz.ui.same_quality.proof import Found, ProofPlace, ProofSource, SameQualityState
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.job_slot import show_progress, waiting_line
 from specviz.ui.shared.parts import button, chart, notices, offer_download, role_table
@@ -36,17 +36,18 @@ BLUE: plot.FigurePart = {"marker": {"color": plot.BLUE}}
 DASHED: plot.FigurePart = {"mode": "lines", "line": {"color": plot.GREY, "dash": "dash"}}
 
 
-def distribution_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
+def distribution_figure(drawn: DrawBatch) -> plot.Figure:
     """The three ways' shares of each token; what has no bar of its own is in the last one."""
-    columns = [[*map(sum, _columns(batches, way))] for way in ("expected", "speculative", "plain")]
-    draws, names = sum(batch.draws for batch in batches), batches[0].tokens
-    own = sorted(range(len(names) - 1), key=lambda i: -columns[0][i])[:SHOWN]
-    tokens = [*(token_label(names[i]) for i in own), SAYS["all_the_rest"]]
-    titles = (SAYS["own_probabilities"], SHARED["speculative_wrote"], SHARED["target_wrote"])
+    own = sorted(range(len(drawn.tokens) - 1), key=lambda i: -drawn.expected[i])[:SHOWN]
+    tokens = [*(token_label(drawn.tokens[i]) for i in own), SAYS["all_the_rest"]]
     shown, places = list[plot.FigurePart](), range(len(tokens))
-    kinds = ((plot.bars, {"marker": plot.HATCHED}), (plot.bars, BLUE), (plot.scatter, RING))
-    for (draw, look), name, column in zip(kinds, titles, columns, strict=True):
-        shares = [*(column[i] / draws for i in own), (draws - sum(column[i] for i in own)) / draws]
+    for draw, look, name, counts in (
+        (plot.bars, {"marker": plot.HATCHED}, SAYS["own_probabilities"], drawn.expected),
+        (plot.bars, BLUE, SHARED["speculative_wrote"], drawn.speculative),
+        (plot.scatter, RING, SHARED["target_wrote"], drawn.plain),
+    ):
+        parts = [counts[i] for i in own]
+        shares = [count / drawn.draws for count in (*parts, drawn.draws - sum(parts))]
         hover = f"%{{customdata}}: %{{y:.1%}}<extra>{name}</extra>"
         shown.append(draw(name, places, shares, hover, customdata=tokens, **look))
     x = plot.axis(tickvals=list(places), ticktext=tokens, tickangle=-40)
@@ -57,12 +58,11 @@ def _shares_axis() -> plot.FigurePart:
     return plot.axis(SAYS["axis_shares"], tickformat=".0%", rangemode="tozero")
 
 
-def places_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
+def places_figure(drawn: DrawBatch) -> plot.Figure:
     """How the places of the drawn tokens are spread over the target's probability: evenly, if the rule is right."""
-    draws = sum(batch.draws for batch in batches)
     x = [(i + 0.5) / PLACES for i in range(PLACES)]
-    ways = (_columns(batches, f"{way}_places") for way in ("speculative", "plain"))
-    speculative, alone = ([sum(counts) / draws for counts in way] for way in ways)
+    ways = (drawn.speculative_places, drawn.plain_places)
+    speculative, alone = ([count / drawn.draws for count in counts] for counts in ways)
     said = "%{x:.3f}: %{y:.1%}"
     shown = [
         plot.bars(SAYS["places_speculative"], x, speculative, _hover(said, "speculative"), **BLUE),
@@ -75,10 +75,6 @@ def places_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
 
 def _hover(said: str, name: str) -> str:
     return f"{said}<extra>{SAYS[name]}</extra>"
-
-
-def _columns(batches: Sequence[DrawBatch], name: str) -> Iterator[tuple[float, ...]]:
-    return zip(*(getattr(batch, name) for batch in batches), strict=True)
 
 
 def distance_figure(batches: Sequence[DrawBatch]) -> plot.Figure:
@@ -118,13 +114,13 @@ def tie_figure(tie: NearTie) -> plot.Figure:
 
 
 def show_status(state: SameQualityState, place: ProofPlace) -> None:
-    slot = state.slot
-    if state.place != place:
+    slot, asked = state.slot, state.asked
+    if state.place != place or asked is None:
         return
     offer_download(slot)
 
     def line(view: JobView) -> str:
-        name = rule_text(state.rule).title if state.rule else SAYS[f"task_{place}"]
+        name = SAYS.get(f"task_{asked.name}") or rule_text(asked.name).title
         said, progress = waiting_line(view), view.progress
         if progress and said is None:
             step = SAYS["step_drawing" if progress.phase == "drawing" else "step_prompt"]
@@ -140,27 +136,27 @@ def show_status(state: SameQualityState, place: ProofPlace) -> None:
         notices([slot.ended], "error" if slot.view.state == "failed" else "info")
 
 
-def show_outcome(state: SameQualityState, outcome: Outcome, key: str, *, narrow: bool = False) -> None:
-    if not outcome.batches:
+def show_outcome(state: SameQualityState, outcome: Found, key: str, *, narrow: bool = False) -> None:
+    batches: Sequence[DrawBatch] = outcome.items
+    if not batches:
         return
-    running = outcome.rule is not None and state.slot.busy and state.rule == outcome.rule
-    where, draws = POSITIONS[outcome.position], looks(outcome.batches)[-1].draws
-    what = SAYS["what"].format(place=where, of=describe_request(outcome.request), draws=draws)
+    running = outcome.name and state.asked and state.slot.busy and state.asked.name == outcome.name
+    where, drawn = POSITIONS[outcome.position], totals(batches)[-1]
+    what = SAYS["what"].format(place=where, of=describe_request(outcome.request), draws=drawn.draws)
     st.markdown(f"{badge(outcome.source)} {what}")
-    st.markdown(_verdict(finding(outcome.batches), cut_short=not running and len(outcome.batches) < BATCHES))
+    st.markdown(_verdict(finding(batches), cut_short=not running and len(batches) < BATCHES))
     with st.expander(SAYS["statistics"], key=f"{key}_statistics"):
-        found = dict(_statistics(outcome))
+        found = dict(_statistics(batches))
         cells = [f'<td role="cell" data-label="{escape(title)}">{escape(value)}</td>' for title, value in found.items()]
         row = f'<tr role="row">{"".join(cells)}</tr>'
         st.html(role_table("statistics", found, [row]))
         st.caption(SAYS["statistics_mean"].format(batches=BATCHES, limit=LIMIT))
-    drawn = {"bars": distribution_figure(outcome.batches)}
-    drawn["distance"] = distance_figure(outcome.batches)
-    if place_looks(outcome.batches):  # an older recording has none
-        drawn["places"] = places_figure(outcome.batches)
+    figures = {"bars": distribution_figure(drawn), "distance": distance_figure(batches)}
+    if drawn.speculative_places:  # an older recording has none
+        figures["places"] = places_figure(drawn)
     # in one row, or the first above the others
     columns = [st.container(), *st.columns(2, gap="small")] if narrow else st.columns([5, 4, 4], gap="small")
-    for column, (name, shown) in zip(columns, drawn.items(), strict=False):
+    for column, (name, shown) in zip(columns, figures.items(), strict=False):
         with column:
             chart(shown, f"{key}_{name}", alt=SAYS[f"{name}_alt"])
 
@@ -180,23 +176,23 @@ def _verdict(found: Finding, *, cut_short: bool) -> str:
     return f":material/pending: {found.sentence}"
 
 
-def _statistics(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def _statistics(batches: Sequence[DrawBatch]) -> Iterator[tuple[str, str]]:
     """Each with its title and its value."""
 
     def p(look: InterimLook) -> str:
         value = look.p_value
         return localize(value, ".3f") if value >= 0.001 else f"{value:.0e}" if value > 1e-99 else "< 1e-99"
 
-    (*_, last), (*_, alone) = looks(outcome.batches), looks(outcome.batches, "plain")
+    last, alone = looks(batches)[-1], looks(batches, "plain")[-1]
     yield SAYS["axis_draws"], localize(last.draws, ",")
     yield SAYS["axis_distance"], localize(last.distance, ".3f")
     yield SAYS["by_chance"], SAYS["up_to"].format(chance=last.chance)
     yield SAYS["chi_squared_of"].format(degrees=last.degrees), localize(last.statistic, ".1f")
     yield SAYS["p_counts"], p(last)
     yield SAYS["p_counts_alone"], p(alone)
-    if places := place_looks(outcome.batches):
+    if places := place_looks(batches):
         yield SAYS["p_places"], p(places[-1])
-        yield SAYS["p_places_alone"], p(place_looks(outcome.batches, "plain")[-1])
+        yield SAYS["p_places_alone"], p(place_looks(batches, "plain")[-1])
 
 
 def badge(source: ProofSource) -> str:

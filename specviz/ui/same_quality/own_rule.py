@@ -11,7 +11,7 @@ from specviz.figures.parts import BLUE, HATCHED, ORANGE, Figure, axis, bars, fig
 from specviz.measure.proof.findings import OwnRuleFinding, finding, judge_pieces
 from specviz.measure.proof.rows import AcceptName, BonusName, Position, ReplaceName, piece_titles, rule_text, rule_texts
 from specviz.ui.same_quality.outcomes import HEIGHT, badge, describe_request, show_outcome, token_label
-from specviz.ui.same_quality.proof import FORM, Enumerated, SameQualityState
+from specviz.ui.same_quality.proof import FORM, Found, SameQualityState
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import chart, choice, file_uploader
@@ -43,8 +43,9 @@ def choose_pieces() -> DeltaGenerator:
     return found
 
 
-def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
-    found = judge_pieces(FORM.asked.pieces, known.rules)
+def show_enumerated(known: Found, room: DeltaGenerator) -> None:
+    *_, rules = known.items
+    found = judge_pieces(FORM.asked.pieces, rules)
     mark = ":material/check_circle: :blue" if found.lossless else ":material/cancel: :orange"
     word = SAYS["own_lossless" if found.lossless else "own_lossy"]
     with room:
@@ -53,7 +54,7 @@ def show_enumerated(known: Enumerated, room: DeltaGenerator) -> None:
             st.markdown(f":material/arrow_forward: {plain(mistake)}")
     places, tokens = st.columns(2, gap="medium")
     with places:
-        chart(_places_figure(found, known.rules.guesses), "same_quality_own_places", alt=SAYS["own_places_alt"])
+        chart(_places_figure(found, rules.guesses), "same_quality_own_places", alt=SAYS["own_places_alt"])
     with tokens:
         chart(_tokens_figure(found), "same_quality_own_tokens", alt=SAYS["own_tokens_alt"])
     st.caption(SAYS["own_places"].format(request=describe_request(known.request)))
@@ -89,7 +90,7 @@ def show_student(state: SameQualityState) -> None:
             return
         if says := lab_words()["judge"].kinds.get(student.kind):
             st.markdown(f":material/arrow_forward: {plain(says)}")
-        failed = (position for position, its in student.outcomes.items() if finding(its.batches).state == "fails")
+        failed = (position for position, its in student.outcomes.items() if finding(its.items).state == "fails")
         names: dict[str, str] = {position: POSITIONS[position] for position in student.outcomes}
         position = choice(SAYS["which_token"], names, "same_quality_student", next(failed, ""))
         show_outcome(state, student.outcomes[cast(Position, position)], "same_quality_student_outcome")

@@ -1,8 +1,8 @@
 """What a visitor wants proved, as link and widgets hold it; what was proved so far, and what is under way."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, Self
 
 from specviz.core.request import RunRequest
 from specviz.core.settings import SETTINGS
@@ -54,91 +54,73 @@ FORM = Form("same_quality", ProofLink())
 
 ProofSource = Literal["recorded", "live", "file"]
 ProofPlace = Literal["greedy", "near-tie", "sampling", "switch", "yours"]  # a part of the page
+FoundName = records.RuleName | ProofPlace | None
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    rule: records.RuleName | None  # None: a student's own, from a file
-    position: records.Position
+class Found:
+    """What a job, a recording or a file brought: batches of draws, texts that were compared, or every rule."""
+
+    name: FoundName  # a rule's, or a part of the page; None: a student's own rule
     request: RunRequest
     source: ProofSource
-    batches: list[records.DrawBatch]
+    items: Sequence[Any]
+    position: records.Position = "first"
 
 
-@dataclass(frozen=True, slots=True)
-class Enumerated:
-    request: RunRequest
-    source: ProofSource
-    rules: records.EnumeratedRules
+def recorded() -> dict[FoundName, Found]:
+    """What was recorded for everyone."""
+    if not (proof := records.recorded_proof()):
+        return {}
+    drawn = [Found(each.rule, proof.request, "recorded", each.batches, each.position) for each in proof.draws]
+    others: dict[FoundName, Sequence[Any]] = {
+        "greedy": proof.greedy,
+        "near-tie": [proof.near_tie],
+        records.FORGETFUL.name: [proof.forgotten_row],
+        "yours": [proof.enumerated],
+    }
+    more = [Found(name, proof.request, "recorded", items) for name, items in others.items() if None not in items]
+    return {each.name: each for each in (*drawn, *more)}
 
 
 @dataclass(slots=True)
 class StudentFile:
     """What was drawn with a student's own rule, by `specviz lab run`."""
 
-    outcomes: dict[records.Position, Outcome] = field(default_factory=dict)
+    outcomes: dict[records.Position, Found] = field(default_factory=dict)
     kind: str = ""  # of the mistake that `specviz lab check` finds in it
     problems: list[str] = field(default_factory=list)
 
     def open(self, content: bytes, _: str = "") -> None:
         """InputError: it is no such file; what was open stays."""
         request, draws = read_draws(content)
-        self.outcomes = {d.position: Outcome(None, d.position, request, "file", d.batches) for d in draws.positions}
+        self.outcomes = {d.position: Found(None, request, "file", d.batches, d.position) for d in draws.positions}
         self.kind = draws.kind
-
-
-ProofCommand = Prove | CompareGreedy | EnumerateRules
 
 
 @dataclass(slots=True)
 class SameQualityState:
-    outcomes: dict[records.RuleName, Outcome] = field(default_factory=dict)
-    rows: dict[ProofPlace, list[records.GreedyRow]] = field(default_factory=dict)  # texts that were compared
-    enumerated: Enumerated | None = None
+    found: dict[FoundName, Found] = field(default_factory=recorded)
     student: StudentFile = field(default_factory=StudentFile)
-    compared: set[ProofPlace] = field(default_factory=set)  # which of these rows are of this visit
     place: ProofPlace | None = None  # of the button that started the job
-    command: ProofCommand | None = None  # what that asked for
+    asked: Found | None = None  # what that asked for, without items
     slot: JobSlot = field(default_factory=lambda: JobSlot("proof"))
 
-    def source(self, place: ProofPlace) -> ProofSource:
-        return "live" if place in self.compared else "recorded"
-
-    @property
-    def rule(self) -> records.RuleName | None:
-        """Of the job: the rule by which it draws, or the one that forgets a row."""
-        if isinstance(self.command, CompareGreedy):
-            return records.FORGETFUL.name if self.command.forgets else None
-        return self.command.rule if isinstance(self.command, Prove) else None
-
-    def __post_init__(self) -> None:
-        """It begins with what was recorded for everyone."""
-        if self.outcomes or not (found := records.recorded_proof()):
-            return
-        self.outcomes = {d.rule: Outcome(d.rule, d.position, found.request, "recorded", d.batches) for d in found.draws}
-        self.rows = {"greedy": found.greedy, "near-tie": [found.near_tie]}
-        if found.forgotten_row:
-            self.rows["switch"] = [found.forgotten_row]
-        if found.enumerated:
-            self.enumerated = Enumerated(found.request, "recorded", found.enumerated)
-
-    def start(self, place: ProofPlace, make: Callable[[int], ProofCommand]) -> None:
-        self.slot.start(make)
-        self.place, self.command = place, make(0)
+    def start(
+        self,
+        place: ProofPlace,
+        command: Prove | CompareGreedy | EnumerateRules,
+        rule: records.RuleName | None = None,
+        position: records.Position = "first",
+    ) -> None:
+        """The command has no number yet."""
+        self.slot.start(lambda job: replace(command, job=job))
+        self.place, self.asked = place, Found(rule or place, command.request, "live", (), position)
 
     def refresh(self) -> bool:
-        before, asked = self.slot.view.items, self.command
+        before, asked = self.slot.view.items, self.asked
         self.slot.refresh()
-        items = list(self.slot.view.items)
-        if self.slot.view.items is before:
-            return False
-        if not items or not asked:
-            return True
-        if isinstance(asked, Prove):
-            self.outcomes[asked.rule] = Outcome(asked.rule, asked.position, asked.request, "live", items)
-        elif isinstance(asked, EnumerateRules):
-            self.enumerated = Enumerated(asked.request, "live", items[-1])
-        elif self.place:
-            self.rows[self.place] = items
-            self.compared.add(self.place)
-        return True
+        items = self.slot.view.items
+        if items and asked and items is not before:
+            self.found[asked.name] = replace(asked, items=items)
+        return items is not before

@@ -16,12 +16,12 @@ from specviz.data.links.page_link import explain_left_out
 from specviz.data.prompts.workloads import CHAT_WORKLOADS, OWN_TEXT, WORKLOADS
 from specviz.data.texts import join_choices, page_texts
 from specviz.measure.proof import rows as records
-from specviz.measure.proof.findings import FALSE_ALARM, finding, looks
+from specviz.measure.proof.findings import FALSE_ALARM, finding, totals
 from specviz.service.protocol import CompareGreedy, EnumerateRules, Prove
 from specviz.ui.same_quality import proof
 from specviz.ui.same_quality.outcomes import badge, show_outcome, show_status, tie_figure
 from specviz.ui.same_quality.own_rule import choose_pieces, show_enumerated, show_student
-from specviz.ui.same_quality.proof import FORM, ProofPlace, ProofSource, SameQualityState
+from specviz.ui.same_quality.proof import FORM, Found, ProofPlace, SameQualityState
 from specviz.ui.shared.engine import limit_sentence
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.parts import COLUMNS, button, chart, data_table, notices, show_words
@@ -80,7 +80,7 @@ def _sampling(state: SameQualityState) -> None:
     label = SAYS["draw"].format(draws=FORM.read().draws)
     _button(state, label, "same_quality_draw", partial(_draw, state, "lossless"), type="primary", icon="casino")
     show_status(state, "sampling")
-    if outcome := state.outcomes.get("lossless"):
+    if outcome := state.found.get("lossless"):
         show_outcome(state, outcome, "same_quality_lossless")
     with st.expander(SAYS["method_title"]):
         st.markdown(SAYS["method"].format(places=records.PLACES, batches=records.BATCHES, false_alarm=FALSE_ALARM))
@@ -95,8 +95,8 @@ def _button(
 
 
 def _compare(state: SameQualityState, place: ProofPlace, presets: Sequence[str] = ()) -> None:
-    request = FORM.read().request()
-    state.start(place, lambda job: CompareGreedy(job, request, list(presets), forgets=place == "switch"))
+    rule = records.FORGETFUL.name if place == "switch" else None
+    state.start(place, CompareGreedy(0, FORM.read().request(), [*presets], forgets=place == "switch"), rule)
 
 
 def _draw(state: SameQualityState, rule: records.RuleName) -> None:
@@ -104,7 +104,7 @@ def _draw(state: SameQualityState, rule: records.RuleName) -> None:
     FORM.came.acted = True
     position = wanted.position if only == "first" else only
     place: ProofPlace = "sampling" if rule == "lossless" else "switch"
-    state.start(place, lambda job: Prove(job, wanted.request(), rule, position, wanted.draws))
+    state.start(place, Prove(0, wanted.request(), rule, position, wanted.draws), rule, position)
 
 
 def _switches(state: SameQualityState) -> None:
@@ -127,13 +127,12 @@ def _yours(state: SameQualityState) -> None:
     FORM.read()
 
     def begin() -> None:
-        request = FORM.read().request()
-        state.start("yours", lambda job: EnumerateRules(job, request))
+        state.start("yours", EnumerateRules(0, FORM.read().request()))
 
     _button(state, SAYS["compute"], "same_quality_enumerate", begin, icon="calculate")
     show_status(state, "yours")
-    if state.enumerated:
-        show_enumerated(state.enumerated, room)
+    if known := state.found.get("yours"):
+        show_enumerated(known, room)
     show_student(state)
 
 
@@ -145,20 +144,16 @@ def mark_of(rule: records.RuleText) -> tuple[str, str]:
 
 
 def _caption(state: SameQualityState, rule: records.RuleText) -> str:
-    if rule.name == records.FORGETFUL.name:
-        if not (rows := state.rows.get("switch")):
-            return SAYS["not_compared"]
-        row = rows[-1]
-        said = "row_fails" if _state(row) == "fails" else "row_same"
-        figures: dict[str, object] = {"token": row.same + 1, "same": row.same, "tokens": row.tokens}
-    else:
-        outcome = state.outcomes.get(rule.name)
-        if outcome is None or not outcome.batches:
-            return SAYS["not_drawn"]
-        found = finding(outcome.batches)
-        said = {"fails": "draws_fail", "passes": "draws_pass"}.get(found.state, "draws_so_far")
-        figures = {"failed": found.failed_at or 0, "draws": looks(outcome.batches)[-1].draws}
-    return SAYS[said].format(**figures)
+    found, forgetful = state.found.get(rule.name), rule.name == records.FORGETFUL.name
+    if found is None:
+        return SAYS["not_compared" if forgetful else "not_drawn"]
+    if forgetful:
+        *_, row = found.items
+        said = SAYS["row_fails" if _state(row) == "fails" else "row_same"]
+        return said.format(token=row.same + 1, same=row.same, tokens=row.tokens)
+    judged = finding(found.items)
+    said = SAYS[{"fails": "draws_fail", "passes": "draws_pass"}.get(judged.state, "draws_so_far")]
+    return said.format(failed=judged.failed_at, draws=totals(found.items)[-1].draws)
 
 
 def _switch(state: SameQualityState, rule: records.RuleText) -> None:
@@ -168,18 +163,18 @@ def _switch(state: SameQualityState, rule: records.RuleText) -> None:
     st.markdown(f"{mark} **{rule.title}.** {about}", unsafe_allow_html=True)
     if rule.position == "after":
         st.caption(SAYS["after_rejection"])
-    if rule.name == records.FORGETFUL.name:
+    if forgetful := rule.name == records.FORGETFUL.name:
         compared = partial(_compare, state, "switch")
         _button(state, SAYS["compare_this_way"], "same_quality_forget", compared, icon="compare_arrows")
     else:
         label = SAYS["draw_this_way"].format(draws=FORM.asked.draws)
         _button(state, label, "same_quality_break", partial(_draw, state, rule.name), icon="casino")
     show_status(state, "switch")
-    rows = state.rows.get("switch")
-    if rule.name == records.FORGETFUL.name and rows:
-        show_difference(rows[-1], state.source("switch"), "same_quality_forgotten_figure")
-    elif outcome := state.outcomes.get(rule.name):
-        show_outcome(state, outcome, "same_quality_switch", narrow=True)
+    found = state.found.get(rule.name)
+    if found and forgetful:
+        show_difference(found, found.items[-1], "same_quality_forgotten_figure")
+    elif found:
+        show_outcome(state, found, "same_quality_switch", narrow=True)
 
 
 ProofCells = dict[str, str | int]  # of a row of the table
@@ -199,29 +194,30 @@ def show_greedy(state: SameQualityState) -> None:
     left, right = st.columns([4, 6], gap="large")
     with left:
         _greedy_rows(state)
-    ties = (row for row in state.rows.get("greedy", ()) if row.near_tie)
-    parted = sorted(ties, key=lambda row: _state(row) != "fails")
-    if shown := parted[:1] or state.rows.get("near-tie"):
-        row = shown[-1]
-        settings, presets = DecodeSettings(draft_length=row.draft_length), [row.preset or ""]
+    greedy, tied = state.found.get("greedy"), state.found.get("near-tie")
+    parted = [row for row in greedy.items if row.near_tie] if greedy else []
+    if shown := greedy if parted else tied:
+        row = min(parted or shown.items, key=lambda row: _state(row) != "fails")
+        settings = DecodeSettings(draft_length=row.draft_length)
         request = RunRequest(row.prompt, row.target, DEFAULT_DRAFT, settings=settings)
-        tried = partial(state.start, "near-tie", lambda job: CompareGreedy(job, request, presets, half=True))
+        tried = partial(state.start, "near-tie", CompareGreedy(0, request, [row.preset], half=True))
         can = row.dtype == "bfloat16" and bool(row.preset)
         with right:
             st.markdown(SAYS["near_tie_title"])
-            show_difference(row, state.source("greedy" if parted else "near-tie"), "same_quality_tie_figure")
+            show_difference(shown, row, "same_quality_tie_figure")
             _button(state, SAYS["near_tie_here"], "same_quality_tie", tried, can)
             show_status(state, "near-tie")
 
 
 def _greedy_rows(state: SameQualityState) -> None:
-    if rows := state.rows.get("greedy"):
+    if found := state.found.get("greedy"):
+        rows: Sequence[records.GreedyRow] = found.items
         same, tokens = sum(row.same for row in rows), sum(row.tokens for row in rows)
         worst = max(map(_state, rows), key=list(ICONS).index)
         verdict = SAYS["greedy_same"].format(same=same, tokens=tokens)
         if worst != "identical":
             verdict = f"{verdict} {SAYS[f'greedy_{worst}']}"
-        st.markdown(f"{badge(state.source('greedy'))} :material/{ICONS[worst]}: **{verdict}**")
+        st.markdown(f"{badge(found.source)} :material/{ICONS[worst]}: **{verdict}**")
         cells: list[ProofCells] = [
             {
                 "prompt": row.preset or SAYS["own_prompt"],
@@ -252,16 +248,16 @@ def _state(row: records.GreedyRow) -> GreedyResult:
     return row.judged.state if row.judged else "identical"
 
 
-def show_difference(row: records.GreedyRow, source: ProofSource, key: str) -> None:
+def show_difference(found: Found, row: records.GreedyRow, key: str) -> None:
     tie, judged = row.near_tie, row.judged
     if tie is None or judged is None:
-        st.markdown(f"{badge(source)} {SAYS['no_difference'].format(tokens=row.tokens)}")
+        st.markdown(f"{badge(found.source)} {SAYS['no_difference'].format(tokens=row.tokens)}")
         return
     sentence = judged.sentence[0].upper() + judged.sentence[1:]
     mark = ":material/cancel: :orange" if judged.state == "fails" else ":material/compare_arrows: :blue"
     figures = {"target": plain(short_name(row.target)), "dtype": row.dtype, "place": tie.position + 1}
     where = SAYS["parted"].format(**figures, prompt=plain(row.preset or SAYS["own_prompt"]))
-    st.markdown(f"{badge(source)} {where}  \n{mark}[**{plain(sentence)}.**]")
+    st.markdown(f"{badge(found.source)} {where}  \n{mark}[**{plain(sentence)}.**]")
     before, plain_token, speculative = " ".join(tie.text.split()), repr(tie.plain_token), repr(tie.speculative_token)
     st.text(SAYS["either_token"].format(before=before, plain=plain_token, speculative=speculative))
     chart(tie_figure(tie), key, alt=SAYS["tie_alt"])

@@ -1,6 +1,6 @@
 """Your server: what `specviz bench` measured on two running servers. A file is opened; no server is ever asked."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -96,8 +96,6 @@ def _show_bench(name: str, found: BenchFindings, *, recorded: bool) -> None:
     _loads_table(found)
     for sentence in sentences.details_in_words(found):
         st.markdown(f"- {plain(sentence)}")
-    if step := sentences.measure_next(found):
-        st.markdown(f"- :material/arrow_forward: {plain(step)}")
     _table(found)
     with st.expander(SAYS["what_measures_mean"]):
         for word in bench_words():
@@ -118,38 +116,27 @@ def _where(name: str, found: BenchFindings, recorded: bool) -> str:
 
 def _headline(found: BenchFindings) -> None:
     """Does it help here, and up to which load."""
-    if not found.measured:
-        st.markdown(plain(sentences.no_speedup_in_words(found)))
-        return
-    first, speedup = found.measured[0]
-    if first.doubts or sentences.broken_setup(found.result):
-        st.markdown(f":material/error: :gray[**{SAYS['bench_not_trusted'].format(speedup=speedup.value)}**]")
-        return
-    judged, load = speedup.judged, first.in_words
-    said = SAYS["bench_headline"].format(headline=judged.headline, load=load)
-    if speedup.interval:
-        low, high = speedup.interval
-        said = SAYS["bench_headline_between"].format(headline=judged.headline, low=low, high=high, load=load)
-    st.markdown(f"{marked(judged, said)} {plain(' '.join(sentences.loads_in_words(found)))}")
-    for loss in sentences.losses_in_words(found):
-        st.markdown(f":material/warning: {plain(loss)}")
+    if found.measured:
+        first, speedup = found.measured[0]
+        judged = replace(speedup.judged, trusted=first.trusted)
+        headline = f"{judged.said[0].upper()}{judged.said[1:]}, {speedup.shown}"
+        st.markdown(marked(judged, SAYS["bench_headline"].format(headline=headline, load=first.in_words)))
+    st.markdown(plain(" ".join(sentences.speeds_in_words(found))))
 
 
 def _charts(found: BenchFindings, name: str) -> None:
+    if not found.loads:
+        return
     drawn, several = [], len(found.loads) > 1
-    load = next(iter(found.loads), None)
-    if found.measured:
-        loads = {f"{each.load:g}": each for each, _ in found.measured}
-        names = {known: each.in_words for known, each in loads.items()}
-        load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
+    loads = {f"{each.load:g}": each for each in found.loads}
+    names = {number: each.in_words for number, each in loads.items()}
+    load = loads[choice(SAYS["prompts_at"], names, f"when_it_helps_bench_load-{name}-{len(names)}")]
     if found.measured and several:
         drawn.append((load_figure(found), "server-speedup", SAYS["server_loads"]))
-    if load and load.prompts:
+    if load.prompts:
         prompts = SAYS["server_prompts"].format(load=load.in_words)
         drawn.append((prompts_figure(load, found.result.prompts), "server-prompts", prompts))
-    if load:
-        times = SAYS["server_times"].format(load=load.in_words)
-        drawn.append((times_figure(load), "server-times", times))
+    drawn.append((times_figure(load), "server-times", SAYS["server_times"].format(load=load.in_words)))
     if several:
         drawn.append((throughput_figure(found), "server-throughput", SAYS["server_throughput"]))
     if found.acceptance and (accepted := acceptance_figure(found.acceptance)):
@@ -159,6 +146,13 @@ def _charts(found: BenchFindings, name: str) -> None:
 
 
 RATES = ("one user, tokens / s", "all users, tokens / s")
+SHARES = ("acceptance_rate", "reasoning_with", "reasoning_without")
+FORMATS: dict[str, Any] = {
+    **numbers(TIMES, "speedup", "95 % from", "to", "speedup_low", "speedup_high"),
+    **numbers("%.1f", *RATES, "tokens_per_second_with", "tokens_per_second_without"),
+    **numbers("%.2f", "tokens_per_round", "rate"),
+    **numbers(PERCENT, *SHARES),
+}
 
 
 def _loads_table(found: BenchFindings) -> None:
@@ -171,18 +165,11 @@ def _loads_table(found: BenchFindings) -> None:
         rates = dict(zip(RATES, (its.tokens_per_second, its.throughput), strict=True))
         row: dict[str, Any] = {kind: load.load, "server": sentences.NAMES[side], **rates}
         rows.append(row | {"speedup": gain.value if gain else None, "95 % from": low, "to": high})
-    columns = numbers("%.1f", *RATES) | numbers("%.2f", "rate") | numbers(TIMES, "speedup", "95 % from", "to")
-    data_table(rows, "server_loads_table", columns=columns)
-
-
-SHARES = ("acceptance_rate", "reasoning_with", "reasoning_without")
+    data_table(rows, "server_loads_table", columns=FORMATS)
 
 
 def _table(found: BenchFindings) -> None:
     rows = [{name: cell for name, cell in row.items() if name != "pairs"} for row in table(found)]
     for row in rows:
         row |= {name: 100 * share for name in SHARES if isinstance(share := row.get(name), float)}
-    columns = numbers(TIMES, "speedup", "speedup_low", "speedup_high") | numbers(PERCENT, *SHARES)
-    columns |= numbers("%.1f", "tokens_per_second_with", "tokens_per_second_without")
-    columns |= numbers("%.2f", "tokens_per_round", "rate")
-    data_table(rows, "server_table", columns=columns)
+    data_table(rows, "server_table", columns=FORMATS)

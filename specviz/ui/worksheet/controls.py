@@ -15,8 +15,8 @@ from specviz.data.links.page_link import DIGITS, PageLink, Params, expecting, ex
 from specviz.data.texts import page_texts
 from specviz.measure.worksheet import model as terms
 from specviz.measure.worksheet.serving import Production
-from specviz.measure.worksheet.starts import CostsOrigin, WorksheetStart
-from specviz.systems import ServingCounters, read_counters
+from specviz.measure.worksheet.starts import TOLD, CostsOrigin, WorksheetStart
+from specviz.systems import Counts, read_counters
 from specviz.ui.shared.below_streamlit import DeltaGenerator
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.form import Form
@@ -24,7 +24,7 @@ from specviz.ui.shared.parts import notices
 from specviz.ui.shared.persistent_widgets import Widget
 
 
-def _read(text: str, _language: str) -> ServingCounters | str:
+def _read(text: str, _language: str) -> Counts | str:
     """What a pasted text says, or why it cannot be used, in this language."""
     try:
         return read_counters(text)
@@ -40,7 +40,7 @@ class Worksheet:
     counted_text: str = ""  # the text in which they were read
     runs: int = 0  # how many of the visitor's runs were finished when the controls were last drawn
     # once for each text: every message of the visitor draws the page again
-    read: Callable[[str, str], ServingCounters | str] = field(default_factory=lambda: lru_cache(1)(_read))
+    read: Callable[[str, str], Counts | str] = field(default_factory=lambda: lru_cache(1)(_read))
 
 
 SAYS = page_texts("worksheet")
@@ -80,7 +80,7 @@ class WorksheetLink(PageLink):
 
 
 FORM = Form("worksheet", WorksheetLink())
-COST_TERMS = ("cost", "overhead")
+COST_TERMS = {"cost", "overhead"}
 WRITTEN = ("alpha", "gamma", "cost", "verification", "overhead", "batch")  # the terms of the first view
 
 
@@ -95,7 +95,7 @@ def start_from_link(
     link, problems = WorksheetLink.read(params, default)
     model = replace(link.model, passes=passes if link.shape else None)
     counts: dict[str, Any] = {"drafted": link.drafted, "accepted": link.accepted, "counted_at": link.counted_at}
-    return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_kind="told"), problems
+    return WorksheetStart(SAYS["linked"], SAYS["linked_source"], model, **counts, costs_from=TOLD), problems
 
 
 def controls(worksheet: Worksheet, found: Sequence[WorksheetStart], runs: int) -> terms.WorksheetModel:
@@ -145,13 +145,11 @@ def more_controls() -> None:
 def model_now(worksheet: Worksheet, start: WorksheetStart) -> terms.WorksheetModel:
     """What the controls say, with what no control shows: positions that were counted, and passes that were measured."""
     produced, asked = worksheet.produced, FORM.read()
-    same = produced and (asked.drafted, asked.accepted) == (produced.drafted, produced.accepted)
-    survival: tuple[float, ...] = ()
-    if produced and same and abs(asked.alpha - produced.model.alpha) < 0.0005:
-        survival = produced.model.survival
-    block = bool(produced and same and produced.model.block)
-    checks = _checks(asked.model, start)
-    return replace(asked.model, survival=survival, passes=start.model.passes, block=block, checks=checks)
+    model = replace(asked.model, passes=start.model.passes, checks=_checks(asked.model, start))
+    if produced is None or (asked.drafted, asked.accepted) != (produced.drafted, produced.accepted):
+        return model
+    survival = produced.model.survival if abs(asked.alpha - produced.model.alpha) < 0.0005 else ()
+    return replace(model, survival=survival, block=produced.model.block)
 
 
 def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, float]:
@@ -165,8 +163,8 @@ def _checks(model: terms.WorksheetModel, start: WorksheetStart) -> Mapping[int, 
 def costs_named(start: WorksheetStart) -> CostsOrigin:
     if start.acceptance_only:
         return CostsOrigin(SAYS["costs_of_sliders"])
-    changed = any(not _is_near(name, value) for name, value in _filled(start, FORM.asked).items() if name in COST_TERMS)
-    return CostsOrigin(SAYS["costs_by_hand"], "told") if changed else start.named_costs
+    changed = COST_TERMS & _moved(start).keys()
+    return CostsOrigin(SAYS["costs_by_hand"], are_told=True) if changed else start.named_costs
 
 
 def counters_alone(worksheet: Worksheet, start: WorksheetStart) -> Production | None:
@@ -240,11 +238,13 @@ def remove_from_map(worksheet: Worksheet, found: Sequence[WorksheetStart]) -> No
 
 def is_shown(start: WorksheetStart) -> bool:
     """Whether the controls hold what this start fills in, as near as the sliders' steps allow."""
-    return all(_is_near(name, value) for name, value in _filled(start, FORM.asked).items())
+    return not _moved(start)
 
 
-def _is_near(name: str, value: float) -> bool:
-    return bool(abs(getattr(FORM.asked, name) - value) < 0.005)
+def _moved(start: WorksheetStart) -> dict[str, float]:
+    """What this start fills in where the controls hold something else now."""
+    filled = _filled(start, FORM.asked).items()
+    return {name: value for name, value in filled if abs(getattr(FORM.asked, name) - value) >= 0.005}
 
 
 def changes(start: WorksheetStart) -> list[str]:
@@ -255,11 +255,11 @@ def changes(start: WorksheetStart) -> list[str]:
             return percent(value, ".1f")
         return str(value) if term in ("gamma", "batch") else localize(value, ".3f")
 
-    loaded, now = _filled(start, FORM.asked), FORM.asked
-    changed = [term for term in WRITTEN if term in loaded and not _is_near(term, loaded[term])]
+    loaded, now = _moved(start), FORM.asked
     return [
         SAYS["changed"].format(what=SAYS[term], now=said(term, getattr(now, term)), loaded=said(term, loaded[term]))
-        for term in changed
+        for term in WRITTEN
+        if term in loaded
     ]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 import streamlit as st
 
@@ -14,7 +13,6 @@ from specviz.core.metrics import Costs
 from specviz.core.names import pair_name
 from specviz.core.numbers import localize, percent, times
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.theory import verification_steps
 from specviz.core.trace import Trace
 from specviz.data.measured.batches import recorded_batches
 from specviz.data.measured.first_run import first_trace
@@ -26,7 +24,7 @@ from specviz.measure.worksheet import starts as begin
 from specviz.measure.worksheet.exercises import exercises, sheet, to_html
 from specviz.measure.worksheet.model import measured_passes
 from specviz.measure.worksheet.runs import MeasuredRun, collect_laps, collect_rows, collect_runs, gap_of
-from specviz.measure.worksheet.serving import Production, outlook
+from specviz.measure.worksheet.serving import Production
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
 from specviz.ui.shared import parts
@@ -46,7 +44,7 @@ class KnownFigures:
     costs: dict[tuple[str, str], Costs]
     measured: list[MeasuredRun]  # everything with a speedup; of a page without own measurements, the recorded ones
     starts: list[begin.WorksheetStart]
-    last: Trace | None  # the visitor's newest run, or the recorded one before there is any
+    last: Trace  # the visitor's newest run, or the recorded one before there is any
     last_source: str
 
 
@@ -72,9 +70,10 @@ def known_runs(visitor: Session) -> KnownFigures:
     if past.opened and past.opened_as == past.count and (file := begin.start_of_file(past.opened)):
         found.sort(key=lambda start: start.label != file.label)  # it was opened after the last run
     batches = recorded_batches()
-    if passes := measured_passes(batches):  # of the target whose passes over several texts were measured
-        its = partial(replace, passes=passes)
-        found = [replace(each, model=its(each.model)) if each.target == passes.target else each for each in found]
+    passes = measured_passes(batches)
+    for at, each in enumerate(found):  # of the target whose passes over several texts were measured
+        if each.target == passes.target:
+            found[at] = replace(each, model=replace(each.model, passes=passes))
     every = [*found, *begin.batch_starts(batches)]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
@@ -115,7 +114,7 @@ def show_gaps(known: KnownFigures) -> None:
 
 def show_exercises(known: KnownFigures) -> None:
     trace = known.last
-    if trace is None or not (found := exercises(trace)):
+    if not (found := exercises(trace)):
         return parts.notices([SAYS["no_run"]], "info")
     about = {"count": len(found), "pair": plain(pair_name(trace)), "source": plain(known.last_source)}
     st.markdown(SAYS["exercises"].format(**about))
@@ -175,13 +174,13 @@ def _verdict(model: terms.WorksheetModel, alone: Production | None) -> None:
             shown.append(("best_length", f"{model.best} ({times(model.best_speedup)})", ""))
     elif alone and alone.never_pays:
         look = LOOKS[EVEN]
-        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", outlook(alone).speeds, "range_help")]
+        shown = [("at_most", times(alone.ceiling), "most_help"), ("speedup", alone.speeds, "range_help")]
     elif alone:
         look = LOOKS[UNTOLD]
         shown = [
-            ("speedup", outlook(alone).speeds, "range_help"),
+            ("speedup", alone.speeds, "range_help"),
             ("pays_below", SAYS["steps"].format(steps=alone.tokens), "below_help"),
-            ("best_length", outlook(alone).lengths, "range_help"),
+            ("best_length", alone.lengths, "range_help"),
         ]
     else:
         judged = judge(model.terms.speedup, None, modelled=True)
@@ -244,7 +243,7 @@ def _published() -> Iterator[TableCells]:
         yield pair, task, None, None, parts.NOT_MEASURED, None, found.speedup, None, None, SAYS["one_gpu"], found.url
     for costs in GPU_COSTS:
         length = begin.OPENING_DRAFT_LENGTH if costs.verification else None
-        check = verification_steps(costs.verification, begin.OPENING_DRAFT_LENGTH + 1) if costs.verification else None
+        check = begin.start_of_gpu(costs).verification_at(begin.OPENING_DRAFT_LENGTH)
         speeds = parts.NOT_MEASURED, None, None, check, None
         yield costs.pair, SAYS["task_costs"], length, costs.cost_ratio, *speeds, costs.machine, costs.url
 
