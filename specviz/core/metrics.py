@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from itertools import accumulate, zip_longest
-from math import comb
+from math import comb, nan
 from statistics import median
 from typing import Any, Self
 
@@ -185,18 +185,28 @@ def autoregressive_clock(plain: Autoregressive, tokens: int) -> list[float]:
     return list(accumulate(steps, initial=0.0))
 
 
-def speedup(trace: Trace) -> float | None:
-    """Autoregressive / speculative seconds over the whole run, without prefill: measured, of one pair of runs.
+def running(trace: Trace) -> list[tuple[Counts, float | None]]:
+    """After each round what was counted so far, and the speedup: autoregressive / speculative seconds without prefill.
 
-    None without rounds, times or a plain run, and of a run that goes on before the target alone has written as much.
+    The speedup is measured, of one pair of runs; None from a round without times on, and before the target alone has
+    written as many tokens.
     """
-    plain, tokens = trace.autoregressive, count(trace.rounds).emitted
-    seconds = sum(round.seconds or 0.0 for round in trace.rounds)
-    if plain is None or not plain.seconds_per_token or not trace.timed or seconds <= 0:
-        return None
-    if not trace.output.stopped_by and len(plain.token_ids) < tokens:
-        return None
-    return autoregressive_clock(plain, tokens)[tokens] / seconds
+    counts = list(accumulate(trace.rounds, Counts.plus, initial=Counts()))[1:]
+    plain, total = trace.autoregressive, counts[-1].emitted if counts else 0
+    if plain and not trace.output.stopped_by:  # the run goes on: only what the target alone has written
+        total = min(total, len(plain.token_ids))
+    clock = autoregressive_clock(plain, total) if plain else []
+    spent = accumulate(nan if round.seconds is None else round.seconds for round in trace.rounds)
+    return [
+        (found, clock[found.emitted] / seconds if found.emitted < len(clock) and seconds > 0 else None)
+        for found, seconds in zip(counts, spent, strict=True)
+    ]
+
+
+def speedup(trace: Trace) -> float | None:
+    """Autoregressive / speculative seconds over the whole run; None without rounds or a plain run."""
+    states = running(trace)
+    return states[-1][1] if states else None
 
 
 def costs(trace: Trace) -> Costs | None:

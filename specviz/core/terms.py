@@ -6,7 +6,6 @@ from typing import Literal
 
 from specviz.core import metrics
 from specviz.core.drafters import method_of
-from specviz.core.judge import Interval
 from specviz.core.theory import (
     break_even_acceptance,
     expected_tokens,
@@ -49,9 +48,6 @@ class Terms:
     overhead: float  # o
     counted: RoundTerms | None = None  # None: every round drafts draft_length tokens
     of_rounds: float | None = field(default=None, compare=False)  # of its very rounds, at these costs
-    calibrated: bool = field(default=False, compare=False)  # whether the costs are not those of the run alone
-    of_guesses: Interval | None = field(default=None, compare=False)  # 95 % of c; where `counted`, of a round's guesses
-    of_check: Interval | None = field(default=None, compare=False)  # 95 % of `checking`
 
     @property
     def tokens(self) -> float:
@@ -72,6 +68,11 @@ class Terms:
     def checking(self) -> float:
         """The target pass of a round, in target steps."""
         return self.counted.verification if self.counted else self.verification
+
+    @property
+    def guessing(self) -> float:
+        """A guess, in target steps; of rounds that differ in length, all guesses of one."""
+        return self.cost_ratio * (self.drafted if self.counted else 1)
 
     @property
     def steps(self) -> float:
@@ -128,34 +129,19 @@ def terms_of(trace: Trace, costs: metrics.Costs | None = None) -> Terms | None:
     median over rounds with a draft.
     """
     own, alpha = metrics.costs(trace), metrics.per_place_rate(trace.rounds)
-    used = costs or own
-    if own is None or used is None or alpha is None:
+    costs = costs or own
+    if own is None or costs is None or alpha is None:
         return None
     draft_length = median_high(round.depth for round in trace.rounds if round.drafted)
-    drafted, sizes, counts = 1.0, [draft_length], metrics.count(trace.rounds)
+    verification = verification_steps(costs.verification, draft_length + 1)
+    counted, counts = None, metrics.count(trace.rounds)
     fewer = trace.drafter is not None and not method_of(trace.drafter.kind).fills
-    if differ := fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None:
-        drafted = fmean(round.depth for round in trace.rounds)
-        sizes = [len(round.drafted) for round in trace.rounds]
-
-    def checking(costs: metrics.Costs) -> float:
-        return fmean(verification_steps(costs.verification, size + 1) for size in sizes)
-
-    counted = RoundTerms(  # E(γ) does not describe these drafts
-        tokens=counts.emitted / counts.rounds,
-        drafted=drafted,
-        verification=checking(used),
-        nodes=counts.drafted / counts.rounds if any(round.is_tree for round in trace.rounds) else None,
-    )
-    return Terms(
-        alpha,
-        draft_length,
-        used.cost_ratio,
-        verification_steps(used.verification, draft_length + 1),
-        used.overhead,
-        counted if differ else None,
-        metrics.speedup_at(trace.rounds, used),
-        calibrated=costs is not None,
-        of_guesses=used.interval(lambda costs: drafted * costs.cost_ratio),
-        of_check=used.interval(checking),
-    )
+    if fewer or trace.settings.draft_schedule != "fixed" or trace.settings.tree is not None:
+        counted = RoundTerms(  # E(γ) does not describe these drafts
+            tokens=counts.emitted / counts.rounds,
+            drafted=fmean(round.depth for round in trace.rounds),
+            verification=fmean(verification_steps(costs.verification, len(each.drafted) + 1) for each in trace.rounds),
+            nodes=counts.drafted / counts.rounds if any(round.is_tree for round in trace.rounds) else None,
+        )
+    of_rounds = metrics.speedup_at(trace.rounds, costs)
+    return Terms(alpha, draft_length, costs.cost_ratio, verification, costs.overhead, counted, of_rounds)

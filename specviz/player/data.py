@@ -6,19 +6,21 @@ The modules in assets/browser/trace/ make of it what is drawn.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
 from specviz.core.drafters import exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, costs, estimated_at, interval_of_median, speedup_at
+from specviz.core.metrics import Costs, costs, count, estimated_at, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
-from specviz.core.replay import DraftGuesses
+from specviz.core.replay import DraftGuesses, ends_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.terms import terms_of
 from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
-from specviz.core.verdict import KnownCosts, Verdict, compare_texts, quiet, say_result, verdict_of_run
+from specviz.core.verdict import KnownCosts, compare_texts, quiet, say_result, verdict_of_run
 from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
 from specviz.player.payload import SentStage
@@ -58,10 +60,10 @@ def stage_data(
         run_id: a new one makes the stage start again; the same one with more rounds keeps its playhead.
         running: whether more rounds, or more of the plain run, may still come.
         guesses: of its own draft, for other draft lengths; None where they are not known.
-        costs: the pair's calibrated costs, for the verdict and for the speedups there; None takes those of the run.
+        costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
         known: costs that speak where the run's own time is not trusted.
     """
-    replayed, verdict, pair = replayable(trace, guesses), verdict_of_run(trace, costs), quiet(trace, costs)
+    replayed = replayable(trace, guesses)
     pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
     run: to.SentRun = {
         "trace": _trace(trace),
@@ -70,8 +72,7 @@ def stage_data(
         "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
         if replayed
         else None,
-        "times": _replay_times(trace, verdict, pair, known) if replayed else None,
-        "trusted": verdict is None or verdict.trusted,
+        "times": _replay_times(trace, costs, known) if replayed else None,
         "words": prompt_words(trace, PROMPT_CHARACTERS),
         "manner": trace.settings.manner.strip(" ,"),
     }
@@ -81,7 +82,6 @@ def stage_data(
         "run_id": run_id,
         "running": running,
         "phases": list(PHASES),
-        "longest_draft": MAX_DRAFT_LENGTH,
         "notice": None,
         "badge": _badge(trace, source, running),
         "measured": _measured(trace, source),
@@ -113,17 +113,18 @@ def _badge(trace: Trace, source: RunSource, running: bool) -> str:
 
 
 def _trace(trace: Trace) -> to.TraceJson:
-    """As JSON, without what the stage does not show: most candidates, the start of a long prompt's tokens, the output.
+    """As JSON, without what the stage does not show: most candidates, the start of a long prompt, the whole texts.
 
-    The rounds are without what has its default: an unjudged token has little else.
+    The rounds are without what has its default: an unjudged token has little else. The prompt's text is a digest of it,
+    by which two runs are of the same one or not.
     """
-    prompt = Prompt(trace.prompt.text, [], _shortened(trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]))
-    plain = trace.autoregressive
+    text = blake2b(trace.prompt.text.encode(), digest_size=8).hexdigest()
+    prompt, plain = Prompt(text, [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
     plain, output = plain and replace(plain, token_ids=[]), replace(trace.output, token_ids=[], text="")
     kept = replace(trace, prompt=prompt, rounds=[], autoregressive=plain, output=output)
     rest = _TRACE.dump_python(kept, mode="json")
     rounds = _ROUNDS.dump_python([_shorten_round(round) for round in trace.rounds], mode="json", exclude_defaults=True)
-    long = {"rounds": rounds, "autoregressive": rest["autoregressive"]}
+    long = {"rounds": rounds, "prompt": rest["prompt"], "autoregressive": rest["autoregressive"]}
     return to.TraceJson(rest | _shortened(long))
 
 
@@ -146,23 +147,22 @@ def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | Non
     return guesses if fixed and of_this and not any(round.draft_tokens for round in trace.rounds) else None
 
 
-def _replay_times(trace: Trace, verdict: Verdict | None, pair: Costs | None, known: Costs | None) -> to.ReplayTimes:
-    """What rounds take at other draft lengths, by the quiet costs of the `pair`, else by the run's own.
+def _replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = None) -> to.ReplayTimes:
+    """What rounds take at other draft lengths, by the pair's `calibrated` costs, else by the run's own.
 
     The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
     visitor sees one speedup. Where the run's time is not trusted, nothing is left but costs that are `known` all the
     same.
     """
-    trusted = verdict is None or verdict.trusted
-    used = pair or costs(trace)
-    said: to.CostsOf = "of_run"
-    if not trusted:
+    verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
+    used, said = pair or costs(trace), cast(to.CostsOf, "of_run")
+    if busy := verdict is not None and not verdict.trusted:
         verdict, used = None, known
-        said = "of_pair" if used and used.of_draft else "of_pair_unsure"
+        said = "of_pair" if known and known.of_draft else "of_pair_unsure"
     elif pair:
-        said = "of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure"
+        said = "of_both" if pair.of_draft else "of_both_unsure"
     if used is None:
-        return {"steps": None, "between": None, "said": "unknown_times" if trusted else "unknown_busy"}
+        return {"steps": None, "between": None, "said": "unknown_busy" if busy else "unknown_times"}
 
     def steps(of: Costs) -> list[float]:
         modelled = speedup_at(trace.rounds, of)
@@ -187,7 +187,7 @@ def result_data(trace: Trace, where: str, costs: Costs | None, known: KnownCosts
     if plain is not None and trace.output.stopped_by is not None:  # with the question where that is short
         identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
         same = say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
-    return {
+    result: to.ResultPayload = {
         "verdict": verdict,
         "quiet": estimated_at(trace.rounds, known.costs) if known and verdict and not verdict.trusted else None,
         "source": known.source if known else "",
@@ -195,6 +195,11 @@ def result_data(trace: Trace, where: str, costs: Costs | None, known: KnownCosts
         "same": same,
         "previous": False,
     }
+    if calibrated := quiet(trace, costs):
+        terms = [its for each in calibrated.blocks if (its := terms_of(trace, each))]
+        guesses, check = map(interval_of_median, ([its.guessing for its in terms], [its.checking for its in terms]))
+        result["spans"] = guesses and check and (guesses, check)
+    return result
 
 
 def tokens_of(round: Round) -> list[to.TokenPayload]:
@@ -238,6 +243,28 @@ def _shortened(value: Any) -> Any:
 
 def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def compared(
+    trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None = None
+) -> to.ComparedPayload:
+    """What names a run that another one is compared with, and its figures; arguments as of `stage_data`."""
+    states, verdict, steps = running(trace), verdict_of_run(trace, costs), _replay_times(trace, costs, known)["steps"]
+    lengths = list[list[float | None]]()
+    if replayed := replayable(trace, guesses):
+        for length in range(1, MAX_DRAFT_LENGTH + 1):
+            rounds = replay(replayed, length, trace.settings.max_new_tokens, ends_of(trace))
+            counts, took = count(rounds), sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
+            lengths.append([counts.acceptance_rate, counts.emitted / took if took else None])
+    header = replace(trace, rounds=[], autoregressive=None, prompt=replace(trace.prompt, tokens=[]))
+    return {
+        "run": stage_data(header, run_id="", source="recorded", running=False)["run"],
+        "acceptance": _shortened([counts.acceptance_rate for counts, _ in states]),
+        "speedup": _shortened([speedup for _, speedup in states]),
+        "lengths": _shortened(lengths),
+        "per_call": count(trace.rounds).tokens_per_target_call,
+        "trusted": verdict is None or verdict.trusted,
+    }
 
 
 def draft_name(trace: Trace) -> str:

@@ -5,7 +5,7 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
-from specviz.core.judge import Judgement
+from specviz.core.judge import Interval, Judgement
 from specviz.core.settings import DraftSchedule
 from specviz.core.texts import Words
 from specviz.core.verdict import Verdict
@@ -18,12 +18,8 @@ ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether
 TraceJson = NewType("TraceJson", dict[str, Any])
 RoundJson = NewType("RoundJson", dict[str, Any])
 DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
-
-
-# where costs are from: names of texts in assets/texts/browser/trace.json
-CostsOf = Literal[
-    "of_pair", "of_pair_unsure", "of_run", "of_run_and_pair", "of_run_and_pair_unsure", "unknown_busy", "unknown_times"
-]
+# Where costs are from: names of texts in assets/texts/browser/trace.json.
+CostsOf = Literal["of_pair", "of_pair_unsure", "of_run", "of_both", "of_both_unsure", "unknown_busy", "unknown_times"]
 
 
 class TokenPayload(TypedDict):
@@ -144,15 +140,30 @@ class SentRun(TypedDict):
     method: MethodPayload
     guesses: DraftGuessesJson | None
     times: ReplayTimes | None
-    trusted: bool  # False: the machine was busy, so its times say nothing
     words: str
     manner: str
 
 
+class ComparedPayload(TypedDict):
+    """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
+
+    `run` is without its rounds: what names it. Acceptance and speedup after each round, and in `lengths` both at each
+    draft length from 1, where it can be replayed. `per_call` is its tokens per target call.
+    """
+
+    run: SentRun
+    acceptance: list[float | None]
+    speedup: list[float | None]
+    lengths: list[tuple[float | None, float | None]]
+    per_call: float | None
+    trusted: bool  # False: the machine was busy, so its times say nothing
+
+
 class ResultPayload(TypedDict):
-    """What the result of a run has beside its counts, which the browser says in words."""
+    """What the result of a run has beside its counts; the browser says it."""
 
     verdict: Verdict | None
+    spans: NotRequired[tuple[Interval, Interval] | None]  # 95 % of a guess and a check; missing: by the run's own costs
     rough: NotRequired[bool]  # a coarse clock has measured it
     quiet: Judgement | None  # at costs of a quiet moment, where the measured one is not trusted
     source: str  # of these costs
@@ -164,7 +175,6 @@ class ResultPayload(TypedDict):
 class HeldRun(TypedDict):
     key: str
     run: SentRun
-    before: SentRun | None
 
 
 class StageState(TypedDict):
@@ -178,7 +188,6 @@ class StageState(TypedDict):
     run_id: str
     running: bool
     phases: list[Phase]
-    longest_draft: int
     notice: str | None
     badge: str
     measured: str
@@ -188,6 +197,7 @@ class StageState(TypedDict):
     gamma: int
     why_not: NotRequired[str]  # there are no other draft lengths; missing: the trace says why
     result: NotRequired[ResultPayload]  # missing: the stage has no line for it
+    before: NotRequired[ComparedPayload]  # missing: there was no run before
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full
     hide: NotRequired[list[str]]  # names of parts that a link takes away
@@ -196,7 +206,6 @@ class StageState(TypedDict):
 
 class SentStage(StageState):
     run: SentRun
-    before: NotRequired[SentRun]  # what it is compared with: the run before, or one that the visitor chose
 
 
 class StageMount(StageState):

@@ -7,7 +7,6 @@ import { sentOf } from "../../assets/browser/live/sent.js";
 import { COLUMNS, cellsOf, csvOf } from "../../assets/browser/live/tried.js";
 import { comparedInWords, costsOf, firstWords, judged, machineInWords, studentT, timedOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
-import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
 import { nameOf, resultOf } from "../../assets/browser/trace/outcome.js";
 import { draftName } from "../../assets/browser/trace/words.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
@@ -99,7 +98,7 @@ test("the run at other draft lengths", () => {
   for (const { output, guesses = null, proposals = null, max_new_tokens: most, ended, rounds, case: which } of table("replay")) {
     const made = traceOf([], { output: { token_ids: [], text: "", stopped_by: ended ? "eos" : "length" } });
     made.settings.max_new_tokens = most;
-    const found = everyLength(made, guessesOf(output, guesses, proposals), 16);
+    const found = everyLength(made, guessesOf(output, guesses, proposals));
     for (const [length, expected] of Object.entries(rounds)) {
       const listed = found.get(Number(length))?.map(({ guesses: ids, accepted, rejected, added }) => [ids, "a".repeat(accepted) + "r".repeat(rejected) + "d".repeat(ids.length - accepted - rejected), added]);
       assert.deepEqual(listed, expected, `${which}, draft length ${length}`);
@@ -139,11 +138,12 @@ test("the times of a run at other draft lengths, and what others are compared wi
   const rounded = (value, digits) => value && Number(value.toFixed(digits));
   for (const { case: which, guesses, at_lengths: expected, before, ...run } of table("other_runs").times) {
     const shown = shownOf(run);
-    const sent = sentOf({ ...shown, guesses: guesses && guessesOf(shown.trace.output.token_ids, guesses) }, MADE, null);
-    same(sent.run.times, expected, which);
-    const { lengths, acceptance, speedup, per_call, trusted, draft_length } = drawnRun({ ...sent, before: sent.run }).before;
-    const digits = lengths.map((each) => [rounded(each.acceptance, 4), rounded(each.speedup, 2)]);
+    const own = { ...shown, guesses: guesses && guessesOf(shown.trace.output.token_ids, guesses) };
+    const { run: sent, before: then } = sentOf(own, MADE, own);
+    same(sent.times, expected, which);
+    const { lengths, acceptance, speedup, per_call, trusted } = then;
+    const digits = lengths.map(([share, gain]) => [rounded(share, 4), rounded(gain, 2)]);
     const each = [acceptance, speedup].map((values) => values.map((value) => rounded(value, 4)));
-    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length }, before, which);
+    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length: then.run.trace.settings.draft_length }, before, which);
   }
 });

@@ -59,7 +59,7 @@ export const traceOf = (rounds, more = {}) => ({
 export const alone = (steps, seconds = 2) => ({ seconds_per_token: Array(steps).fill(seconds), token_ids: [] });
 
 /** @type {(trace: Trace, more?: Partial<SentRun>) => SentRun} */
-export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, trusted: true, words: "", manner: "", ...more });
+export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, words: "", manner: "", ...more });
 
 /** What a draft would guess along an output: at each place, or several from each. @type {(tokens: number[], guesses: number[] | null, proposals?: number[][] | null) => DraftGuesses} */
 export function guessesOf(tokens, guesses, proposals = null) {
@@ -71,7 +71,7 @@ export function guessesOf(tokens, guesses, proposals = null) {
 /** A run as the stage holds it, with a result in words. @type {(rounds: Round[], more?: Partial<Omit<StageState, "result">> & { result?: Result }, trace?: Partial<Trace>) => { data: ReturnType<typeof drawnRun>, run: SentRun }} */
 export function shownRun(rounds, { result, ...more } = {}, trace = {}) {
   const run = sentRun(traceOf(rounds, trace));
-  const state = { running: false, longest_draft: 16, phases: ["propose", "check", "judge"], badge: "recorded run", measured: "measured on a machine" };
+  const state = { running: false, phases: ["propose", "check", "judge"], badge: "recorded run", measured: "measured on a machine" };
   const sent = { ...state, idle: "Waiting for the first round…", ...more, run };
   return { data: { ...drawnRun(/** @type {SentStage} */ (/** @type {unknown} */ (sent))), result }, run };
 }

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.conversation import read_messages
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
@@ -257,7 +258,7 @@ def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned() -> None:
     small = until_done(page)
     (shown,) = drawn(small)
     assert names_on(page)["before"] == "wren-nano, 4, recorded on another machine"
-    assert len(shown["before"]["lengths"]) == small["longest_draft"]
+    assert len(shown["before"]["lengths"]) == len(shown["replay"]["lengths"]) == MAX_DRAFT_LENGTH
     held = payload_of(page.run().get_by_key("kept-tried"))
     assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
     choose_try(page, 0, "tried_show")

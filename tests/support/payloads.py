@@ -13,7 +13,7 @@ def stage_payload_of(page: Any, key: str = "stage") -> Any:
     """The payload of a stage: it is sent in two parts."""
     held, rest = payload_of(page.get_by_key(f"{key}-run")), payload_of(page.get_by_key(key))
     assert rest.pop("part") == held["key"]
-    return rest | {"run": held["run"]} | ({"before": held["before"]} if held["before"] else {})
+    return rest | {"run": held["run"]}
 
 
 def trace_in(payload: Any) -> Any:

@@ -18,10 +18,12 @@ from specviz.core.settings import SETTINGS
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
 from specviz.core.verdict import compare_texts, is_trusted, verdict_of_run
-from specviz.player.data import draft_name, stage_data
+from specviz.player.data import compared, draft_name, result_data, stage_data
 from specviz.player.sheet import tree_rows
+from specviz.ui.shared.components import to_json
 from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.support.both import FOLDER, round_from, run_from, table
+from tests.support.drawn import drawn
 
 
 def same(found: object, expected: object, which: object = None) -> None:
@@ -49,11 +51,13 @@ def test_a_machine_in_a_sentence_is_short() -> None:
         assert machine_in_words(machine) == said
 
 
-def test_the_figures_after_the_last_round_and_by_position() -> None:
+def test_the_figures_after_each_round_and_by_position() -> None:
     for case in table("running"):
         trace = run_from(case)
-        counts, after = metrics.count(trace.rounds), case["after"][-1:] or [[0, 0, 0, None]]
-        same([counts.emitted, counts.accepted, counts.drafted, metrics.speedup(trace)], after[0], case["case"])
+        after = [
+            [counts.emitted, counts.accepted, counts.drafted, speedup] for counts, speedup in metrics.running(trace)
+        ]
+        same(after, case["after"], case["case"])
         places = metrics.count_by_position(trace.rounds, len(case["positions"]))
         assert [[place.accepted, place.judged] for place in places] == case["positions"], case["case"]
 
@@ -74,6 +78,17 @@ def test_the_costs_of_a_run() -> None:
     for case in table("costs"):
         found = metrics.costs(run_from(case))
         same(found and [found.step_seconds, found.cost_ratio, found.verification, found.overhead], case["costs"], case)
+
+
+def test_of_the_numbers_of_a_server_the_browser_says_what_it_says_of_its_own() -> None:
+    cases, names = table("results")["runs"], ("says", "reason", "speedup", "interval", "trusted", "where")
+    sent: list[Any] = [
+        stage_data(run, run_id="", source="live", running=False)
+        | {"result": json.loads(to_json(result_data(run, "measured in this browser", None)))}
+        for run in map(run_from, cases)
+    ]
+    for case, shown in zip(cases, drawn(*sent), strict=True):
+        same([shown["result"][name] for name in names], [case[name] for name in names], case["case"])
 
 
 def test_whether_both_decoders_wrote_the_same_text() -> None:
@@ -155,15 +170,29 @@ def test_a_row_of_the_list_of_what_was_tried() -> None:
         assert first_words(text, characters) == shown
 
 
-def test_what_a_run_is_called() -> None:
+def test_what_a_run_is_called_and_what_is_different_about_another_one() -> None:
     assert table("other_runs")["unusual"] == {name: row.words for name, row in SETTINGS.items() if row.words}
     for kind, name, said in table("other_runs")["drafts"]:
         assert draft_name(run_from({"rounds": [], "draft": kind, "name": name})) == said
+    cases, sent = table("other_runs")["names"], list[Any]()
+    for case in cases:
+        run, before = (run_from({"rounds": [["a", "bonus"]], **case[which]}) for which in ("run", "before"))
+        data = stage_data(run, run_id="", source="live", running=False)
+        sent.append(data | {"before": compared(before, None, None)})
+    for case, shown in zip(cases, drawn(*sent), strict=True):
+        said = [", ".join(filter(None, parts)) for parts in zip(case["names"], case["differs"], strict=True)]
+        assert [shown["before"]["names"][which] for which in ("run", "before")] == said, case["case"]
 
 
-def test_the_times_of_a_run_at_other_draft_lengths() -> None:
+def test_the_times_of_a_run_at_other_draft_lengths_and_what_others_are_compared_with() -> None:
     for case in table("other_runs")["times"]:
         trace, info, known = run_from(case), DrafterInfo("model", "draft"), case["guesses"]
         guesses = DraftGuesses(info, trace.output.token_ids, known, None, {}, True) if known else None
         sent = stage_data(trace, run_id="", source="live", running=False, guesses=guesses)
         same(sent["run"]["times"], case["at_lengths"], case["case"])
+        before = compared(trace, guesses, None)
+        length = before["run"]["trace"]["settings"]["draft_length"]
+        shares, speeds = ([value and round(value, 4) for value in before[name]] for name in ("acceptance", "speedup"))
+        lengths = [[share and round(share, 4), speed and round(speed, 2)] for share, speed in before["lengths"]]
+        found = {**before, "lengths": lengths, "acceptance": shares, "speedup": speeds, "draft_length": length}
+        same({name: found[name] for name in case["before"]}, case["before"], case["case"])

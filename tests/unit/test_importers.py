@@ -253,6 +253,7 @@ def test_counts_are_exact_and_no_figure_is_made_without_times() -> None:
     assert explain_no_verdict(ITS)
     plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
     both = replace(ITS, autoregressive=plain)
+    assert all(speedup is None for trace in (ITS, both) for _, speedup in metrics.running(trace))
     assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
     assert explain_no_verdict(both) not in (None, explain_no_verdict(ITS))
 

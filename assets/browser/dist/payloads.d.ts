@@ -42,6 +42,15 @@ export interface ChartPayload {
 
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
+export interface ComparedPayload {
+  run: SentRun;
+  acceptance: Array<number | null>;
+  speedup: Array<number | null>;
+  lengths: Array<[number | null, number | null]>;
+  per_call: number | null;
+  trusted: boolean;
+}
+
 export interface DecodeSettings {
   max_new_tokens: number;
   draft_length: number;
@@ -137,7 +146,6 @@ export interface GuessPayload {
 export interface HeldRun {
   key: string;
   run: SentRun;
-  before: SentRun | null;
 }
 
 export interface JudgedPayload {
@@ -314,13 +322,14 @@ export interface RacePayload {
 export interface ReplayTimes {
   steps: Array<number> | null;
   between: [Array<number>, Array<number>] | null;
-  said: "of_pair" | "of_pair_unsure" | "of_run" | "of_run_and_pair" | "of_run_and_pair_unsure" | "unknown_busy" | "unknown_times";
+  said: "of_pair" | "of_pair_unsure" | "of_run" | "of_both" | "of_both_unsure" | "unknown_busy" | "unknown_times";
 }
 
 export type ResidualCandidate = [id: number, text: string, r: number];
 
 export interface ResultPayload {
   verdict: Verdict | null;
+  spans?: [[number, number], [number, number]] | null;
   rough?: boolean;
   quiet: Judgement | null;
   source: string;
@@ -383,7 +392,6 @@ export interface SentRun {
   method: MethodPayload;
   guesses: DraftGuesses | null;
   times: ReplayTimes | null;
-  trusted: boolean;
   words: string;
   manner: string;
 }
@@ -394,7 +402,6 @@ export interface SentStage {
   run_id: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -404,12 +411,12 @@ export interface SentStage {
   gamma: number;
   why_not?: string;
   result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
   tour?: TourPayload;
   run: SentRun;
-  before?: SentRun;
 }
 
 export type ShareRow = [string, number, boolean];
@@ -444,7 +451,6 @@ export interface StageMount {
   run_id: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -454,6 +460,7 @@ export interface StageMount {
   gamma: number;
   why_not?: string;
   result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -467,7 +474,6 @@ export interface StageState {
   run_id: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -477,6 +483,7 @@ export interface StageState {
   gamma: number;
   why_not?: string;
   result?: ResultPayload;
+  before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
   hide?: Array<string>;
@@ -500,9 +507,6 @@ export interface Terms {
   overhead: number;
   counted: RoundTerms | null;
   of_rounds: number | null;
-  calibrated: boolean;
-  of_guesses: [number, number] | null;
-  of_check: [number, number] | null;
 }
 
 export interface TextPicture {

@@ -1,12 +1,11 @@
-// What came out of a run: its costs, its speedup with an interval, whether the machine was too busy to tell; and that in words:
-// what was counted first, then what was timed and why, then what is modelled.
+// What came out of a run: its costs, its speedup with an interval, whether the machine was too busy to tell, and why it was as fast
+// as it was. A server says this of its runs.
 
 import { fixed, percent } from "../shared/numbers.js";
 import { bisected, breakEven, tokensOfRound, verificationSteps } from "../shared/theory.js";
-import { endsOf, whyNoVerdict } from "../trace/outcome.js";
 import { countsOf, depthOf, emits, median, running, secondsOf } from "../trace/rounds.js";
 import { say } from "./words.js";
-import type { Trace, Verdict } from "../dist/payloads.js";
+import type { ResultPayload, Trace, Verdict } from "../dist/payloads.js";
 
 // ---- the times of a run
 
@@ -121,20 +120,14 @@ export function clockIsCoarse({ autoregressive }: Trace) {
   return steps.every((step, i) => !i || step - steps[i - 1] >= COARSE);
 }
 
-/** A function that writes such costs with the digits that the clock gives. */
-function writing(trace: Trace) {
-  const digits = clockIsCoarse(trace) ? 1 : 2;
-  return (steps: number) => fixed(steps, digits);
-}
-
 // ---- why it was as fast as it was
 
-/** As `verdict_of_run` of specviz/core/verdict.py; null where there is none. */
-export function verdictOf(trace: Trace): Verdict | null {
+/** What its result needs beside its counts, as `result_data` of specviz/player/data.py. `here`: timed by this page; else it is a record */
+export function resultIn(trace: Trace, here: boolean): ResultPayload {
   const timed = timedOf(trace);
-  if (!timed) return null;
-  const word = judged(timed.speedup, timed.interval);
-  return { ...timed, word, basis: timed.interval ? "interval" : "one pair", binding: null, ...causeOf(trace, timed) };
+  const verdict = timed && { ...timed, word: judged(timed.speedup, timed.interval), basis: timed.interval ? "interval" as const : "one pair" as const, binding: null, ...causeOf(trace, timed) };
+  const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
+  return { verdict, rough: clockIsCoarse(trace), quiet: null, source: "", where, same: comparedInWords(trace), previous: false };
 }
 
 export function causeOf(trace: Trace, timed: Timed): Pick<Verdict, "reason" | "break_even" | "terms"> {
@@ -154,7 +147,7 @@ export function causeOf(trace: Trace, timed: Timed): Pick<Verdict, "reason" | "b
   const steps = roundSteps(costs, length);
   const refuted = (tokensOfRound(alpha, length) / steps - 1) * (timed.speedup - 1) < 0;
   const { draft: cost_ratio, overhead } = costs;
-  const terms = { alpha, draft_length: length, cost_ratio, verification: checking(length), overhead, counted, of_rounds, calibrated: false, of_guesses: null, of_check: null };
+  const terms = { alpha, draft_length: length, cost_ratio, verification: checking(length), overhead, counted, of_rounds };
   return { reason: "", break_even: refuted ? null : breakEven(steps, length), terms };
 }
 
@@ -179,17 +172,6 @@ export function machineInWords(machine: string) {
   return say(/^[AEIOU]/i.test(name) ? "an_machine" : "a_machine", { machine: name });
 }
 
-/** `here`: timed by this page; else it is a record */
-export function whereTimed({ recorded_on: { machine } }: Trace, here: boolean) {
-  return here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(machine) });
-}
-
-export function countedInWords(trace: Trace) {
-  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
-  if (!drafted) return say("counted_none");
-  return say("counted", { accepted, drafted, judged, per_call: fixed(emitted / rounds, 2) });
-}
-
 /** Whether both decoders wrote the same text, as `compare_texts` of specviz/core/verdict.py. */
 export function comparedInWords({ settings, drafter, output, autoregressive }: Trace) {
   if (!autoregressive || !drafter) return "";
@@ -202,28 +184,21 @@ export function comparedInWords({ settings, drafter, output, autoregressive }: T
   return say("identical", { count: written.length });
 }
 
-export function timedInWords(trace: Trace) {
-  const [timed, costs] = [timedOf(trace), costsOf(trace)];
-  const coarse = clockIsCoarse(trace);
-  if (!timed || !costs) return coarse ? say("timed_too_coarse") : say("timed_nothing", { why: whyNoVerdict(trace) });
-  const [tokens, check] = [...costs.check].at(-1) as [number, number];
-  const { machine } = trace.recorded_on;
-  if (!timed.trusted) return say("timed_busy", { machine });
-  const [checked, guess] = [check, costs.draft].map(writing(trace));
-  const alone = `${fixed(timed.speedup, 2)}×`;
-  const speedup = timed.interval ? say("timed_interval", { speedup: alone, ...endsOf(timed.interval) }) : alone;
-  const said = say("times", { machine, speedup, tokens, check: checked, guess });
-  return coarse ? `${said} ${say("timed_coarse")}` : said;
+/** Empty where the browser's clock is a fine one. */
+export function clockInWords(trace: Trace) {
+  if (!clockIsCoarse(trace)) return "";
+  return say(timedOf(trace) ? "timed_coarse" : "timed_too_coarse");
 }
 
+/** What was counted, and what that would gain where checks are cheap. */
 export function modelledInWords(trace: Trace, published: Published[]) {
-  const { rounds, drafted, emitted } = countsOf(trace);
+  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
   if (!drafted) return "";
   const there = published.map(({ pair, machine, cost, source }) => {
     const speedup = fixed(emitted / (rounds + cost * drafted), 2);
     return say("modelled_there", { speedup, pair, machine, source });
   });
-  return say("modelled", { speedups: there.join("; ") });
+  return say("modelled", { accepted, drafted, judged, per_call: fixed(emitted / rounds, 2), speedups: there.join("; ") });
 }
 
 /** The beginning of a text on one line. `most`: characters */

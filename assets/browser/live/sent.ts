@@ -1,10 +1,11 @@
 // A trace as the stage takes it; what a server says elsewhere is said here.
 
-import { clockIsCoarse, comparedInWords, costsOf, firstWords, modelledSpeedup, roundSteps, timedOf, verdictOf, whereTimed } from "./outcome.js";
+import { partOf } from "../trace/drawn_run.js";
+import { LENGTHS } from "../trace/replay.js";
+import { costsOf, firstWords, modelledSpeedup, resultIn, roundSteps, timedOf } from "./outcome.js";
 import { say } from "./words.js";
-import type { DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentRun, SentStage, TourPayload, Trace } from "../dist/payloads.js";
+import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentRun, SentStage, TourPayload, Trace } from "../dist/payloads.js";
 
-const LONGEST = 16; // of a draft
 const PROMPT_CHARACTERS = 16;
 
 export interface Shown {
@@ -19,21 +20,18 @@ export interface Shown {
 }
 
 /** `methods`: by the drafter's kind. `unusual`: the words for other settings than the usual ones */
-type Made = { methods: Record<string, MethodPayload>, phases: Phase[], settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> };
+export type Made = { methods: Record<string, MethodPayload>, phases: Phase[], settings: DecodeSettings, unusual: Record<string, string | Record<string, string>> };
 
 /** `before`: the run that this one is compared with */
 export function sentOf(shown: Shown, made: Made, before: Shown | null): SentStage {
   const { id, trace, here, step, hide = [], tour } = shown;
   const grows = trace.output.stopped_by === null;
   return {
-    stream: "", version: 0, run_id: id, running: grows,
-    phases: made.phases, longest_draft: LONGEST, notice: null, badge: say(here ? "live_badge" : "recorded_badge"),
+    stream: "", version: 0, run_id: id, running: grows, phases: made.phases, notice: null, badge: say(here ? "live_badge" : "recorded_badge"),
     measured: say("measured_on", { machine: trace.recorded_on.machine }), idle: say(grows ? "waiting" : "no_draft"),
-    link: {}, playhead: step ?? null, gamma: trace.settings.draft_length,
-    ...(grows || hide.includes("result") ? {} : { result: { verdict: verdictOf(trace), rough: clockIsCoarse(trace), quiet: null, source: "", where: whereTimed(trace, here), same: comparedInWords(trace), previous: false } }), hide,
-    ...(before && { before: runOf(before, made) }),
-    ...(tour && { tour }),
-    run: runOf(shown, made),
+    link: {}, playhead: step ?? null, gamma: trace.settings.draft_length, hide, tour, run: runOf(shown, made),
+    result: grows || hide.includes("result") ? undefined : resultIn(trace, here),
+    before: before ? comparedWith(runOf(before, made)) : undefined,
   };
 }
 
@@ -42,18 +40,25 @@ function runOf(shown: Shown, made: Made) {
   const { trace, guesses } = shown;
   return (shown.sent ??= {
     trace, hidden: 0, method: made.methods[trace.drafter?.kind ?? ""] ?? made.methods[""], guesses, times: guesses ? timesOf(trace) : null,
-    trusted: timedOf(trace)?.trusted !== false, words: firstWords(trace.prompt.text, PROMPT_CHARACTERS), manner: mannerOf(trace.settings, made),
+    words: firstWords(trace.prompt.text, PROMPT_CHARACTERS), manner: mannerOf(trace.settings, made),
   });
 }
 
 /** What rounds take at other draft lengths, in plain steps: the measured speedup is what the run's own length has. */
 function timesOf(trace: Trace): ReplayTimes {
   const [costs, timed] = [costsOf(trace), timedOf(trace)];
-  const busy = timed !== null && !timed.trusted;
+  const busy = timed?.trusted === false;
   if (busy || !costs) return { steps: null, between: null, said: busy ? "unknown_busy" : "unknown_times" };
   const scale = timed ? modelledSpeedup(trace, costs) / timed.speedup : 1;
-  const steps = Array.from({ length: LONGEST + 1 }, (_, drafted) => scale * roundSteps(costs, drafted));
-  return { steps, between: null, said: "of_run" };
+  return { steps: [0, ...LENGTHS].map((drafted) => scale * roundSteps(costs, drafted)), between: null, said: "of_run" };
+}
+
+/** As `compared` of specviz/player/data.py. */
+function comparedWith(run: SentRun): ComparedPayload {
+  const { rounds, replay } = partOf({ run, running: false });
+  const [acceptance, speedup] = (["acceptance", "speedup"] as const).map((name) => rounds.map(({ after }) => after[name]));
+  const lengths = Object.values(replay.why_not === null ? replay.lengths : {}).map((each): [number | null, number | null] => [each.acceptance, each.speedup]);
+  return { run, acceptance, speedup, lengths, per_call: rounds.at(-1)?.after.per_call ?? null, trusted: timedOf(run.trace)?.trusted !== false };
 }
 
 /** What is not usual in how tokens are drafted and verified, as `manner` of specviz/core/settings.py. */

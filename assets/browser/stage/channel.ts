@@ -1,6 +1,6 @@
 // From the feed, and from the component that has the run, to the stage of the same page. They are components with a
 // bundle each, so the window is between them. A run that grows is joined from its parts here.
-import type { FeedPayload, HeldRun, SentStage, StageMount } from "../dist/payloads.js";
+import type { FeedPayload, HeldRun, SentRun, SentStage, StageMount } from "../dist/payloads.js";
 
 const NAME = "specviz-feed";
 const MOST_HELD = 4; // runs: a stage that is drawn again with older data takes one of these
@@ -13,9 +13,9 @@ export function hold(run: HeldRun) {
   window.dispatchEvent(new Event(NAME));
 }
 
-/** The run of that key, and the one before it, if they have come. */
+/** The run of that key, if it has come. */
 export function held(key: string) {
-  return shared.specvizRuns?.find((run) => run.key === key);
+  return shared.specvizRuns?.find((run) => run.key === key)?.run;
 }
 
 export function publish(news: FeedPayload) {
@@ -37,8 +37,8 @@ export function listen(heard: () => void): () => void {
 // ---- what the stage has after news
 
 /** What Streamlit gave, with its run; null until that is here. */
-export function joined(given: StageMount, runs: HeldRun | undefined): SentStage | null {
-  return runs ? { ...given, run: runs.run, before: runs.before ?? undefined } : null;
+export function joined(given: StageMount, run: SentRun | undefined): SentStage | null {
+  return run ? { ...given, run } : null;
 }
 
 /** The run with what is new: null where the news are of another page, or older than what is there; "gap" where something in between is missing. */

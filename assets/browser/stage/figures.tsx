@@ -5,7 +5,7 @@ import { render, type ComponentType } from "preact";
 import { find } from "../shared/dom.js";
 import { localize, percent, times } from "../shared/numbers.js";
 import { estimated } from "../trace/outcome.js";
-import { figuresOf } from "../trace/replay.js";
+import { LENGTHS } from "../trace/replay.js";
 import { Axes, Drawing, Line, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
 import { markOf, trusted, type Asked, type Mark } from "./result.js";
 import { say } from "./words.js";
@@ -108,7 +108,7 @@ export function noteOn(data: StagePayload) {
 /** How far the axes go: to the end of what is drawn, the run and the one before. */
 export function reachOf({ rounds, replay, before, draft_length: length }: StagePayload): Reach {
   const curves = replay.why_not === null ? Object.values(replay.lengths).map((run) => run.speedup) : [];
-  const estimated = [...curves, ...(before?.lengths.map(({ speedup }) => speedup) ?? [])];
+  const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
   // No round writes more than its draft and one token, so what is faster than that was disturbed: an arrow shows it.
   const possible = (speedups: Values, drafted: number) => speedups.map((speedup) => speedup && Math.min(speedup, drafted + 1));
   const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];
@@ -132,7 +132,7 @@ function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, 
       {before && <LineOfBefore {...{ plane, style }} values={before.acceptance.map(inPercent)} look="accepted pale" />}
       {before && <LineAhead {...{ ...line, values, done }} />}
       <LineSoFar {...line} values={values.slice(0, done)} words={(value) => percent(value / 100)} />
-      {asked.run && <Level {...line} value={inPercent(figuresOf(asked.run).acceptance)} />}
+      {asked.run && <Level {...line} value={inPercent(asked.run.acceptance)} />}
     </Drawing>
   );
 }
@@ -187,20 +187,19 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const { letters } = style;
   const { before, replay, draft_length: own } = data;
   const sides = { ...margin(style), r: letters * 2.6 };
-  const lengths = Array.from({ length: data.longest_draft }, (_, i) => i + 1);
-  const span: Span = [0.5, lengths.length + 0.5];
+  const span: Span = [0.5, LENGTHS.length + 0.5];
   const planes = { shares: new Plane(plot, sides, span, [0, 105]), speeds: new Plane(plot, sides, span, speedupSpan(reach.lengths)) };
   const { shares, speeds } = planes;
   const right = shares.width - sides.r;
-  const ticks = lengths.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
+  const ticks = LENGTHS.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
   const here = markOf(data, { length: own, run: null, released: false }); // as it is marked, so that the curves go through it
   const replays = replay.why_not === null ? replay.lengths : {};
-  const points: Mark[] = replay.why_not !== null ? [] : lengths.map((length) => (here && length === own ? here : { ...figuresOf(replays[length]), length, kind: "estimated" }));
+  const points: Mark[] = replay.why_not !== null ? [] : LENGTHS.map((length) => (here && length === own ? here : { ...replays[length], length, kind: "estimated" }));
   const between = Object.entries(replays).flatMap(([length, { interval }]) => (interval ? [{ x: speeds.x(Number(length)), interval }] : []));
   const edge = (end: 0 | 1) => between.map(({ x, interval }) => [x, speeds.y(interval[end])]);
   const then = before && { // as a dot on its own curves: where its time is not trusted, that is its estimate
     length: before.draft_length, acceptance: before.acceptance.at(-1) ?? null,
-    speedup: (before.trusted ? before.speedup.at(-1) : before.lengths[before.draft_length - 1]?.speedup) ?? null,
+    speedup: (before.trusted ? before.speedup.at(-1) : before.lengths[before.draft_length - 1]?.[1]) ?? null,
   };
   const mark = markOf(data, asked);
   const looks = [asked.run || mark?.kind === "so_far" ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];
@@ -209,7 +208,7 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
       <Axes plane={shares} xTicks={ticks} yTicks={SHARES} letters={letters} />
       {speedupTicks(reach.lengths).map(([value, words]) => <text x={right + letters * 0.3} y={speeds.y(value) + letters * 0.35} class="right">{words}</text>)}
       <Level plane={speeds} value={1} look="break-even" />
-      {before && <Both {...{ planes }} points={before.lengths} looks={["accepted pale", "corrected pale"]} />}
+      {before && <Both {...{ planes }} points={before.lengths.map(([acceptance, speedup]) => ({ acceptance, speedup }))} looks={["accepted pale", "corrected pale"]} />}
       {then && <Dots {...{ planes, letters }} at={then} looks={["accepted pale", before?.trusted ? "corrected pale" : "corrected pale hollow"]} />}
       {between.length > 0 && <polygon points={[...edge(0), ...edge(1).reverse()].join(" ")} class="between" /> /* where it is wide, a peak says nothing */}
       <Both {...{ planes, points }} looks={["accepted", "corrected estimated"]} />

@@ -4,7 +4,6 @@
 
 import { fixed, localize, percent, times } from "../shared/numbers.js";
 import { endsOf, estimated } from "../trace/outcome.js";
-import { figuresOf } from "../trace/replay.js";
 import { say } from "./words.js";
 import type { Point, ReplayedLength, StagePayload } from "../dist/payloads.js";
 
@@ -19,10 +18,9 @@ const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
 /** words of the reason, and the tips that explain them */
 const EXPLAINED: Record<string, string> = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
 
-/** The figures of the whole run on screen; null while it goes on. */
-export function lastOf({ rounds, running }: StagePayload): Point | null {
-  const last = rounds.at(-1)?.after;
-  return last && !running ? { acceptance: last.acceptance, speedup: last.speedup } : null;
+/** The figures of the whole run on screen; nothing while it goes on. */
+export function lastOf({ rounds, running }: StagePayload) {
+  return running ? undefined : rounds.at(-1)?.after;
 }
 
 /**
@@ -30,7 +28,7 @@ export function lastOf({ rounds, running }: StagePayload): Point | null {
  * time that is not trusted says nothing: the speedup is then estimated too, or not known.
  */
 export function markOf(data: StagePayload, { length, run }: Asked): Mark | null {
-  if (run) return { ...figuresOf(run), length, kind: "estimated" };
+  if (run) return { ...run, length, kind: "estimated" };
   const { rounds, running, draft_length: own } = data;
   const last = rounds.at(-1)?.after;
   if (!last) return null;
@@ -54,14 +52,13 @@ function quietly({ replay, draft_length: own }: StagePayload) {
 
 /** The equation of the run on screen, or of its replay at another draft length; nothing where there is no round. */
 export function equationOf(data: StagePayload, run: ReplayedLength | null): Equation | null {
-  const sides = run ? replayed(run) : measured(data);
-  if (!sides) return null;
+  const [counts, sides] = run ? [run, replayed(run)] : [lastOf(data), measured(data)];
+  if (!counts || !sides) return null;
   const { rounds, replay, result, timed } = data;
   const [tokens, steps] = agreeing(sides);
   const { speedup, estimated: modelled } = sides;
-  const last = rounds.at(-1)?.after;
-  const [accepted, emitted, all] = run ? [run.accepted, run.per_call * run.rounds.length, run.rounds.length] : [last?.accepted ?? 0, last?.emitted ?? 0, rounds.length];
-  const written = Math.round(emitted);
+  const passes = (run ?? data).rounds.length;
+  const written = Math.round(counts.per_call * passes);
   const sum = (part: number) => rounds.reduce((total, { ms }) => total + ms[part + 1] - ms[part], 0);
   const madeOf = () => { // the parts of a round, in steps that add up
     const [draft, check, rest] = [0, 1, 2].map(sum);
@@ -70,16 +67,16 @@ export function equationOf(data: StagePayload, run: ReplayedLength | null): Equa
   };
   const timing = () => { // where the steps are from, with their interval
     if (modelled) return replay.why_not === null ? say("steps_estimated", { times: replay.times }) : "";
-    if (steps === null) return say(result?.trusted === false ? "times_doubted" : "times_unknown");
+    if (steps === null) return say(trusted(data) ? "times_unknown" : "times_doubted");
     return result?.interval ? say("steps_interval", ends(sides.tokens, result.interval)) : say("steps_timed");
   };
   const tips = {
-    tokens: say("tokens_counted", { tokens: written, rounds: all, accepted, own: written - accepted }),
+    tokens: say("tokens_counted", { tokens: written, rounds: passes, accepted: counts.accepted, own: written - counts.accepted }),
     steps: [say("step_meaning"), modelled || !timed || steps === null ? "" : madeOf(), timing()].filter(Boolean).join(" "),
     speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps) })}`,
   };
   const left = [{ part: "tokens" as Part, words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
-  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
+  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(trusted(data) ? "steps_unknown" : "steps_busy") }], tips };
   const right = `${modelled ? estimated(sides) : fixed(speedup, 2)}×`;
   return { pieces: [...left, { part: "steps", words: say("steps", { steps: localize(steps) }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }
@@ -89,13 +86,11 @@ function replayed({ per_call: tokens, speedup, interval }: ReplayedLength): Side
 }
 
 function measured(data: StagePayload): Sides | null {
-  const { rounds, running, result } = data;
-  const last = rounds.at(-1)?.after;
-  if (!last || running || !result) return null;
+  const [last, { result }] = [lastOf(data), data];
+  if (!last || !result) return null;
   const quiet = result.trusted ? null : quietly(data);
   if (quiet?.speedup) return { ...replayed(quiet), interval: result.interval ?? quiet.interval };
-  const tokens = last.emitted / rounds.length;
-  const speedup = result.trusted ? (result.speedup ?? null) : null;
+  const [tokens, { speedup }] = [last.per_call, result];
   return { tokens, steps: speedup && tokens / (last.speedup ?? speedup), speedup, estimated: false };
 }
 
@@ -116,11 +111,9 @@ function ends(tokens: number, interval: [number, number]) {
 
 /** What stands beside the equation where the reasons are not shown: how certain it is. */
 export function certainty({ rounds, result }: StagePayload) {
-  if (!result?.trusted || result.speedup == null) return null;
-  const { interval, where = "" } = result;
-  if (!interval) return say(where ? "timed_once_where" : "timed_once", { where });
-  const tokens = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
-  return say(where ? "run_interval_where" : "run_interval", { where, ...ends(tokens, interval) });
+  if (!result?.speedup) return null;
+  const { interval, where } = result;
+  return interval ? say("run_interval", { where, ...ends(rounds.at(-1)?.after.per_call ?? 0, interval) }) : say("timed_once", { where });
 }
 
 // ---- the result
@@ -134,11 +127,8 @@ export function outcomeOf(data: StagePayload, { length, run, released }: Asked, 
     const reason = (view === "simple" ? certainty(data) : null) ?? result.reason;
     return { ...said, says: result.says, reason, change: fromTheRunBefore(data), doubted: !result.trusted };
   }
-  const { acceptance, speedup } = figuresOf(run);
-  const speed = estimated(run);
-  const now = lastOf(data);
-  const share = percent(acceptance);
-  const then = say(speedup === null ? "share_accepted" : "share_and_speed", { share, speed: `${speed}×` });
+  const [now, speed, { acceptance, speedup }] = [lastOf(data), estimated(run), run];
+  const then = say(speedup === null ? "share_accepted" : "share_and_speed", { share: percent(acceptance), speed: `${speed}×` });
   const change = say("dragged", { now: now ? both(now, trusted(data)) : "…", own: data.draft_length, then, length });
   const { tokens, times } = replay.why_not === null ? replay : { tokens: [], times: "" };
   const counts = { tokens: tokens.length, passes: run.rounds.length, length, speed: speed[0].toUpperCase() + speed.slice(1) };
@@ -147,14 +137,12 @@ export function outcomeOf(data: StagePayload, { length, run, released }: Asked, 
 }
 
 function fromTheRunBefore(data: StagePayload) {
-  const { before, rounds } = data;
-  const now = lastOf(data);
+  const [now, { before }] = [lastOf(data), data];
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
   if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...before.names });
   const exact = { // however busy the machine was: both acceptances, and both tokens per target call
-    then: percent(then.acceptance), then_tokens: localize(String(before.per_call?.toFixed(2))),
-    now: percent(now.acceptance), tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
+    then: percent(then.acceptance), then_tokens: fixed(before.per_call ?? 0, 2), now: percent(now.acceptance), tokens: fixed(now.per_call, 2),
   };
   return `${say("busy")} ${say("exact", { ...exact, ...before.names })}`;
 }

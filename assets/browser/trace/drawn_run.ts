@@ -1,9 +1,9 @@
 // From a trace to what the stage draws.
 
 import { aloneSentences, narrate, plainSentences } from "./narration.js";
-import { merged, readable } from "./readable.js";
 import { nameOf, resultOf } from "./outcome.js";
-import { figuresOf, replayOf } from "./replay.js";
+import { merged, readable } from "./readable.js";
+import { replayOf } from "./replay.js";
 import { addedIn, autoregressiveClock, emits, running, secondsOf, shown } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
 import type { Candidate, DiagramPayload, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
@@ -15,26 +15,14 @@ const SHOWN = 3; // of a token's candidates
 /** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
 export function drawnRun(sent: SentStage): StagePayload {
   const { run, before, ...state } = sent;
-  return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: before && compared(sent, before) };
-}
-
-/** The figures of the run before: after each of its rounds, and at each draft length from 1 where it can be replayed. */
-export function compared(sent: SentStage, before: SentRun) {
-  const { rounds, replay } = partOf({ ...sent, run: before, running: false, why_not: undefined, diagram: undefined });
-  return {
-    names: { run: nameOf(sent.run, before), before: nameOf(before, sent.run) },
-    draft_length: before.trace.settings.draft_length,
-    acceptance: rounds.map(({ after }) => after.acceptance),
-    speedup: rounds.map(({ after }) => after.speedup),
-    lengths: Object.values(replay.why_not === null ? replay.lengths : {}).map(figuresOf),
-    per_call: rounds.length ? (rounds.at(-1)?.after.emitted ?? 0) / rounds.length : null,
-    trusted: before.trusted,
-  };
+  const compared = before && { ...before, draft_length: before.run.trace.settings.draft_length, names: { run: nameOf(run, before.run), before: nameOf(before.run, run) } };
+  return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: compared };
 }
 
 const computed: WeakMap<SentRun, { by: string, part: RunPart }> = new WeakMap(); // a page is drawn again with the run that it has
 
-function partOf(sent: SentStage): RunPart {
+/** What is computed of the run alone. */
+export function partOf(sent: Pick<SentStage, "run" | "running" | "why_not" | "diagram">): RunPart {
   const { run, running, why_not: why, diagram } = sent;
   const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
   const found = computed.get(run);
@@ -66,7 +54,7 @@ export function howOf({ trace, method }: SentRun, running: boolean) {
   };
 }
 
-function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
+function roundsOf({ run, diagram }: Pick<SentStage, "run" | "diagram">): RoundPayload[] {
   const trace = readable(run.trace);
   const states = running(trace);
   return trace.rounds.map((round, index) => {

@@ -9,7 +9,7 @@ import streamlit as st
 
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.player.html_file import inline_json
-from specviz.player.payload import FeedPayload, SentRun, SentStage, StageGrowth, StageMount
+from specviz.player.payload import FeedPayload, SentStage, StageGrowth, StageMount
 from specviz.ui.shared.components import component, ignore_change
 
 
@@ -61,27 +61,22 @@ class LastingRun(dict[str, Any]):
 
     @cached_property
     def held(self) -> tuple[str, bytes]:
-        """Its key, and itself as JSON."""
+        """Its key, and the `HeldRun` as JSON."""
         run = inline_json(self).encode()
-        return blake2b(run, digest_size=8).hexdigest(), run
+        key = blake2b(run, digest_size=8).hexdigest()
+        return key, b'{"key": "%s", "run": %s}' % (key.encode(), run)
 
 
 def split(payload: SentStage) -> tuple[bytes, StageMount]:
-    """A payload in two: a `HeldRun` as JSON, the same bytes as long as its runs are, and the rest.
+    """A payload in two: a `HeldRun` as JSON, the same bytes as long as the run is, and the rest.
 
     Streamlit sends bytes that a browser has only once, so drawing a page again costs the rest: a run of 2,000 rounds
     is 2 MB.
     """
     rest: dict[str, Any] = {**payload}
-    key, run = _held(rest.pop("run"))
-    other, before = _held(rest.pop("before")) if "before" in rest else ("", b"null")
-    part = key + other
-    held = b'{"key": "%s", "run": %s, "before": %s}' % (part.encode(), run, before)
-    return held, cast(StageMount, rest | {"part": part})
-
-
-def _held(run: SentRun) -> tuple[str, bytes]:
-    return (run if isinstance(run, LastingRun) else LastingRun(run)).held
+    run = rest.pop("run")
+    key, held = (run if isinstance(run, LastingRun) else LastingRun(run)).held
+    return held, cast(StageMount, rest | {"part": key})
 
 
 MAX_STEP = 3 * 65_536

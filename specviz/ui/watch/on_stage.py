@@ -14,7 +14,7 @@ from specviz.data.links.permalink import link_of
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
-from specviz.player.data import result_data, stage_data
+from specviz.player.data import compared, result_data, stage_data
 from specviz.player.payload import SentRun, SentStage
 from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
@@ -70,7 +70,12 @@ def stage_payload(
     stored = SAYS[again] if shown.source == "stored" else None
     notice = watching.notice or (SAYS["not_run"] if not_run else stored)
     running = watching.run.busy and not watching.shows_previous_run
-    made = _made_of(watching, shown, watching.feed.drawn, running=running)
+    if shown.stored_id and not running:
+        made = _made_for_all(shown, watching.costs_of(shown), current_language())
+        watching.feed.drawn.clear()
+    else:
+        of = shown, running, current_language()
+        made = _kept(watching.feed.drawn, of, lambda: _made(shown, None, running=running))
     payload: SentStage = {**made, "run_id": shown.run_id}
     payload["stream"], payload["version"] = watching.feed.stream, watching.feed.version
     payload["notice"] = notice
@@ -96,17 +101,12 @@ def _tell_result(watching: WatchState, payload: SentStage, hide: Collection[str]
     previous = payload["notice"] == SAYS["not_run"] or watching.shows_previous_run
     result = payload["result"]
     payload["result"] = {**result, "previous": previous, "same": "" if "texts" in hide else result["same"]}
-    if before := watching.compared_with:
-        payload["before"] = _made_of(watching, before, watching.feed.compared)["run"]
-
-
-def _made_of(watching: WatchState, shown: ShownRun, held: list[Any], *, running: bool = False) -> SentStage:
-    """What this server has is made once for all visitors; what is only this visitor's is `held`."""
-    costs, language = None if running else watching.costs_of(shown), current_language()
-    if shown.stored_id and not running:
-        held.clear()
-        return _made_for_all(shown, costs, language)
-    return _kept(held, (shown, running, costs, language), lambda: _made(shown, costs, running=running))
+    if (before := watching.compared_with) is None:
+        return
+    costs = watching.costs_of(before)
+    known = known_costs(before.trace, costs)
+    of = before.trace, before.draft_guesses, costs, known.costs if known else None
+    payload["before"] = _kept(watching.feed.compared, (before, costs, current_language()), lambda: compared(*of))
 
 
 def _kept(held: list[Any], of: tuple[object, ...], make: Callable[[], Made]) -> Made:
