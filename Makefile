@@ -2,8 +2,8 @@
 #             other machines reach it)
 # make dev    the same, and it shows what you change in the program at once
 # make smollm2  fetch a chat model that people know (93 MB, once): then it is in the menus as smollm2
-# make check  style, types, unit tests and the JavaScript's own: under a minute on two cores
-# make test   every kind of check and test, in parallel: about 14 minutes of processor time
+# make check  style, types, unit tests and the JavaScript's own: two minutes on two slow cores
+# make test   every kind of check and test, in parallel: about 15 minutes of processor time
 # make test-all  that with every grid in full, every page on every screen, long walks, the soak and the cluster; CI runs this
 # make soak   thirty harmful visitors at once, with the engine killed again and again: seven to ten minutes
 # make audit  whether a pinned package has a known vulnerability

@@ -182,18 +182,7 @@ def measure(options: BenchOptions) -> BenchResult:
         addresses["without"] = parse_address(options.without, "--without")
     settings, prompts = _settings(options), _prompts(options)
     keys = {side: _key(options, side) for side in addresses}
-    named = "".join(options.drafts or [])
-    asked_for = BenchResult(
-        1,
-        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
-        settings,
-        bench_file.Server(addresses["with"], "", drafts=named),
-        bench_file.Server(addresses["without"], "") if options.without else None,
-        [bench_file.BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
-        against_itself=bool(options.aa),
-    )
-    asked_for = bench_file.read_result(dump_result(asked_for).encode())  # within the bounds of a bench file, or refused
+    asked_for = _asked_for(options, addresses, settings, prompts)
     blocks = plan(len(prompts), settings, list(addresses))
     file = Path(options.json) if options.json not in (None, "-") else None
 
@@ -205,7 +194,7 @@ def measure(options: BenchOptions) -> BenchResult:
                 model = getattr(options, f"model_{side}") or options.model
                 await endpoint.meet(model, min(prompts, key=lambda each: len(each.text)))
             servers = {side: endpoint.server for side, endpoint in endpoints.items()}
-            ours = replace(servers["with"], drafts=named)
+            ours = replace(servers["with"], drafts=asked_for.with_.drafts)
             result = replace(asked_for, with_=ours, without=servers.get("without"))
             if file and file.exists():
                 result = _taken_up(file, result)
@@ -235,6 +224,26 @@ def measure(options: BenchOptions) -> BenchResult:
         raise KeyboardInterrupt(_explain_resume(file)) from None
     except ServerGone as error:
         raise InputError(f"{str(error).rstrip('.')}; {_explain_resume(file)}") from None
+
+
+def _asked_for(
+    options: BenchOptions, addresses: dict[Side, str], settings: bench_file.BenchSettings, prompts: list[SweepPrompt]
+) -> BenchResult:
+    """The bench before anything is asked; InputError where it is beyond the bounds of a bench file."""
+    found = BenchResult(
+        1,
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors; specviz {__version__}",
+        settings,
+        bench_file.Server(addresses["with"], "", drafts="".join(options.drafts or [])),
+        bench_file.Server(addresses["without"], "") if options.without else None,
+        [bench_file.BenchPrompt(each.name, each.workload, each.text_hash) for each in prompts],
+        against_itself=bool(options.aa),
+    )
+    try:
+        return bench_file.read_result(dump_result(found).encode())
+    except ValueError as error:
+        raise InputError(f"These options ask for no bench. {error}") from None
 
 
 def _prompts(options: BenchOptions) -> list[SweepPrompt]:

@@ -135,9 +135,10 @@ class StatusLine:
             print(f"progress: {safe(line)}", file=sys.stderr, flush=True)
 
     def show_download(self, step: "Progress") -> None:
+        done, file = step.bytes_done / step.bytes_total, min(step.files_done + 1, step.files_total)
+        amount = f"{done:.0%} of {step.bytes_total / 1e6:.0f} MB, file {file} of {step.files_total}"
         if self._live:
-            done = step.bytes_done / step.bytes_total
-            self.show(f"downloading {step.model}: {done:.0%} of {step.bytes_total / 1e6:.0f} MB")
+            self.show(f"downloading {step.model}: {amount}")
 
     def note(self, text: str) -> None:
         if self._live:

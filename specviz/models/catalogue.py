@@ -225,3 +225,7 @@ HUB_MODELS, PAIRS = _ENGLISH.models, _ENGLISH.pairs
 
 def known_models() -> dict[str, ModelEntry]:
     return {model.name: model for model in (*bundled_models(), *HUB_MODELS)}
+
+
+def known_names() -> list[str]:
+    return list(known_models())

@@ -7,12 +7,10 @@ import errno
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISREG
-from time import time
 
 from huggingface_hub import constants
 from huggingface_hub.utils import WeakFileLock
@@ -26,9 +24,10 @@ say = Sentences("models")
 
 RESERVE_BYTES = 2 * 10**9  # of the disk, never used by a download: finished runs, logs and the system need room too
 BRIEFLY = 0.05  # seconds to wait for a lock that its owner holds all the time
-IN_USE_SECONDS = 600  # what was loaded or grew so lately is not removed: a process may be about to read it
+ALL = "all", 10.0  # the lock of the only process that takes or removes models, for a moment; seconds to wait for it
 
 _log = logging.getLogger(__name__)
+_held: dict[str, ExitStack] = {}  # the models that this process uses; each is locked, so that no process removes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,8 @@ class Progress:
     model: str
     bytes_done: int
     bytes_total: int
-
-
-Report = Callable[[Progress], None]
+    files_done: int
+    files_total: int
 
 
 def folder() -> Path:
@@ -51,10 +49,20 @@ def limit_bytes() -> int:
     return int(operator_setting("SPECVIZ_CACHE_GB")) * 10**9  # all models of the catalogue would take 18 in float32
 
 
-def note_use(name: str) -> None:
-    """A downloaded model is needed now: no process removes it for a while."""
+def acquire(name: str) -> None:
+    """Note that this process uses a downloaded model, until `release`: no process removes it, and it counts as used."""
+    model = _model(name)
+    if name not in _held and model.is_dir():
+        with lock(*ALL), ExitStack() as held:
+            held.enter_context(lock(f"{model.name}.{os.getpid()}"))
+            _held[name] = held.pop_all()
     with suppress(OSError):
-        os.utime(_model(name))
+        os.utime(model)
+
+
+def release(keep: Collection[str] = ()) -> None:
+    for name in [name for name in _held if name not in keep]:
+        _held.pop(name).close()
 
 
 def broken(name: str, where: str) -> InputError:
@@ -72,29 +80,12 @@ def explain_storing(name: str, error: OSError | RuntimeError) -> InputError:
     return InputError(say("cannot_store", name=name, problem=problem))
 
 
-def check_room(name: str, size: int) -> list[Path]:
-    """The models to remove so that this one of so many bytes fits beside the others, the least recently used first.
-
-    Raises InputError: it would not fit.
-    """
-    limit, own = limit_bytes(), _model(name)
+def check_room(name: str, size: int) -> None:
+    """Refuse a model of this size in bytes that would not fit even if all others were removed."""
+    limit, stored = limit_bytes(), _bytes(_model(name))
     if size > limit:
         raise InputError(say("larger_than_store", name=name, size=show_size(size), most=show_size(limit)))
-    looked = {model: _look_at(model) for model in folder().glob("models--*")}
-    stored = {model: size for model, (size, _) in looked.items()}
-    unused = [model for model, (_, used) in looked.items() if model != own and time() - used > IN_USE_SECONDS]
-    unused.sort(key=lambda model: looked[model][1])
-    missing = size - stored.get(own, 0)
-    check_free(name, missing, folder(), sum(stored[model] for model in unused))
-    too_much = max(sum(stored.values()) + missing - limit, missing + RESERVE_BYTES - _free(folder()))
-    removed = []
-    for model in unused:
-        if too_much > 0:
-            removed.append(model)
-            too_much -= stored[model]
-    if too_much > 0:
-        raise InputError(say("no_room", name=name))
-    return removed
+    check_free(name, size - stored, folder(), sum(_bytes(model) for model in _removable(name)))
 
 
 def check_free(name: str, needed: int, place: Path, removable: int = 0) -> None:
@@ -107,10 +98,19 @@ def check_free(name: str, needed: int, place: Path, removable: int = 0) -> None:
 
 def make_room(name: str, size: int) -> None:
     """Remove models, the least recently used first, until this one of so many bytes fits beside the others."""
-    with lock("all", 10.0):
+    check_room(name, size)
+    missing = size - _bytes(_model(name))
+    with lock(*ALL):
         for half in folder().glob("removed-*"):  # a process ended while it removed it
             shutil.rmtree(half, ignore_errors=True)
-        for model in check_room(name, size):
+        unused = _removable(name)
+        stored = sum(_bytes(model) for model in folder().glob("models--*"))
+        too_much = max(stored + missing - limit_bytes(), missing + RESERVE_BYTES - _free(folder()))
+        if too_much > sum(_bytes(model) for model in unused):
+            raise InputError(say("no_room", name=name))
+        while too_much > 0:
+            model = unused.pop(0)
+            too_much -= _bytes(model)
             _log.info("%s is removed to make room.", model.name)
             shutil.rmtree(model.rename(model.with_name(f"removed-{model.name}")), ignore_errors=True)
 
@@ -131,15 +131,27 @@ def _model(name: str) -> Path:
     return folder() / f"models--{name.replace('/', '--')}"
 
 
-def _look_at(model: Path) -> tuple[int, float]:
-    """Its bytes, and when it was last used or grew; a file that another process moves meanwhile is passed over."""
-    found = []
-    for place, _, names in os.walk(model):
-        for each in (place, *(f"{place}/{name}" for name in names)):
-            with suppress(OSError):
-                found.append(os.lstat(each))
-    last_use = max((each.st_mtime for each in found), default=0.0)
-    return sum(each.st_size for each in found if S_ISREG(each.st_mode)), last_use
+def _removable(name: str) -> list[Path]:
+    """The downloaded models, except this one, that no process uses; the least recently used first."""
+    found = [model for model in folder().glob("models--*") if model != _model(name) and not _is_in_use(model)]
+    return sorted(found, key=lambda model: model.stat().st_mtime)
+
+
+def _is_in_use(model: Path) -> bool:
+    if any(_model(name) == model for name in _held):
+        return True
+    for file in (folder() / ".locks").glob(f"{model.name}.*.lock"):
+        try:
+            with lock(file.name.removesuffix(".lock")):
+                file.unlink()  # its process has ended
+        except TimeoutError:
+            return True
+    return False
+
+
+def _bytes(path: Path) -> int:
+    files = (file for file in path.rglob("*") if not file.is_symlink())
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _free(place: Path) -> int:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from specviz.core.drafters import LOOKUP_FIRST, METHODS, PROMPT_LOOKUP, menu_title, named, own_names, typed_name
@@ -15,13 +14,13 @@ from specviz.data.measured.measured_methods import ALL, stored_methods
 from specviz.data.texts import join_choices, page_texts
 from specviz.models.catalogue import (
     HUB_MODELS,
-    MODELS_FOLDER,
     bundled_heads,
     bundled_names,
     find_folder,
     find_gguf,
     find_local,
     known_models,
+    known_names,
     method_named,
     weight_bytes,
 )
@@ -56,10 +55,10 @@ def sources() -> frozenset[DraftSource]:
 
 def offered_names() -> list[str]:
     """The models of the menus: the bundled ones, the operator's files, then those that may be downloaded."""
-    known = list(known_models()) if "catalogue" in sources() else bundled_names()
+    known = known_names() if "catalogue" in sources() else bundled_names()
     fetched = {SMOLLM2} if "smollm2" in sources() and can_fetch() else set()
     files = sorted({*stored_files(), *fetched})
-    files = [name for name in files if name not in (*known_models(), *bundled_heads()) and not named(name)]
+    files = [name for name in files if name not in (*known_names(), *bundled_heads()) and not named(name)]
     return [*bundled_names(), *files, *known[len(bundled_names()) :]]
 
 
@@ -94,7 +93,7 @@ def is_allowed(name: str) -> bool:
         return True
     if find_local(name):
         return "folders" in sources()
-    return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_models()
+    return "hub" in sources() and HUB_ID.fullmatch(name) is not None and name not in known_names()
 
 
 def explain_refusal(name: str) -> str:
@@ -103,7 +102,7 @@ def explain_refusal(name: str) -> str:
     Where folders are not open to visitors, it does not tell which folders there are.
     """
     said, shown = "no_model_named", repr(name[:100])
-    if name == SMOLLM2 or name in known_models():
+    if name == SMOLLM2 or name in known_names():
         said, shown = "operator_fetches" if name == SMOLLM2 else "not_downloaded", name
     elif is_path(name) and allows_typing() and "folders" not in sources():
         said = "no_paths"
@@ -180,18 +179,11 @@ def to_download(names: Iterable[str]) -> dict[str, int]:
 
 
 def _is_here(name: str) -> bool:
-    return method_named(name).loads != "model" or find_here(name) is not None
-
-
-def find_here(name: str) -> Path | None:
-    """Where the files of a model are on this machine: a folder, or one GGUF file."""
-    if name in bundled_names():
-        return MODELS_FOLDER / name
-    if (found := find_local(name)) or is_missing(name):
-        return found
+    if method_named(name).loads != "model" or name in bundled_names() or name == SMOLLM2 or find_local(name):
+        return not is_missing(name)
     from specviz.models.hub import find_cached  # half a second, only for those who ask for a model of the Hub
 
-    return find_cached(name)
+    return find_cached(name) is not None
 
 
 MORE_MODELS = "more"  # an entry of a short menu: it stands for all that are left out

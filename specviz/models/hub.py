@@ -1,25 +1,35 @@
 """The Hugging Face Hub: the files of a model, downloaded with progress and stored in the Hub's own cache.
 
-Small files come through `hf_hub_download`. Weights come through the client's `http_get`, which `hf_hub_download` uses
-too: that one begins again after a break, and does not compare a file with the SHA-256 that the Hub lists.
+Small files come through `hf_hub_download`. Weights are streamed here into the same cache: the client does not continue
+what an earlier call began, and does not compare a file with the SHA-256 that the Hub lists.
 
-Each error of the client becomes one sentence.
+Each error of the client becomes one sentence; and a Hub that does not answer is not asked again at once.
 """
 
+import hashlib
 import json
 import logging
+import os
 import re
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
-from hashlib import file_digest
 from pathlib import Path
-from typing import Any, cast
+from time import monotonic
+from typing import Any
 
 import httpx2
-from huggingface_hub import HfApi, constants, errors, hf_hub_download, hf_hub_url, try_to_load_from_cache
-from huggingface_hub.file_download import http_get
+from huggingface_hub import (
+    HfApi,
+    constants,
+    errors,
+    get_session,
+    hf_hub_download,
+    hf_hub_url,
+    hf_raise_for_status,
+    try_to_load_from_cache,
+)
 from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import build_hf_headers, filter_repo_objects, tqdm, validate_repo_id
 
@@ -28,7 +38,7 @@ from specviz.core.names import show_size
 from specviz.core.texts import Sentences, join_choices
 from specviz.models import downloads
 from specviz.models.catalogue import bundled_names, known_models
-from specviz.models.downloads import Progress, Report, broken
+from specviz.models.downloads import Progress, broken
 from specviz.models.gguf_folder import SMOLLM2
 
 say = Sentences("models")
@@ -37,8 +47,14 @@ SMALL_FILES = ["*.json", "*.txt", "tokenizer.model", "spiece.model", "sentencepi
 SMALL_BYTES = 100 * 2**20  # of one of them; larger than any configuration or vocabulary
 MOST_SMALL_FILES, MOST_SMALL_BYTES = 40, 150 * 2**20  # of a model
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+CHUNK = 2**20  # bytes written at a time
+COMPARED = 64 * 2**20  # bytes compared at a time
 CONNECT_SECONDS = 5  # the longest wait for the Hub to take a connection
-WAITS: Any = httpx2.Timeout(30, connect=CONNECT_SECONDS)
+SILENCE_SECONDS = 30  # the longest time without an answer
+WAITS: Any = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+RETRIES = 3  # in a row without a byte in between
+PAUSE_SECONDS = 1.0  # before each
+SILENT_SECONDS = 60.0  # a Hub that did not answer is not asked again for this long: everyone behind would wait
 
 
 def pinned(name: str) -> str | None:
@@ -65,57 +81,75 @@ def look_up(name: str) -> tuple[Path, list[RepoSibling]]:
     Returns:
         The cache's folder for this commit, which has its name, and what the Hub says of each file of weights.
     """
+    if _silent_since and monotonic() - _silent_since[0] < SILENT_SECONDS:
+        raise InputError(say("hub_unreachable", name=name))
+    _silent_since.clear()
     with hub_errors(name):
         info = HfApi().model_info(name, revision=pinned(name), timeout=WAITS, files_metadata=True)
         if info.sha != (pinned(name) or info.sha) or any(each.size is None for each in info.siblings or []):
             raise InputError(say("hub_unclear", name=name))
         files = {sibling.rfilename: sibling for sibling in info.siblings or []}
         if "config.json" not in files:
-            check_no_gguf(files)
+            if gguf := next((file for file in files if file.endswith(".gguf")), None):
+                check_no_file(name, gguf)
             raise InputError(say("no_config", name=name))
         if SINGLE not in files and INDEX not in files:
             raise InputError(say("no_safetensors", name=name))
-        named = filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
-        small = [file for file in named if (files[file].size or 0) <= SMALL_BYTES]
+        small = [
+            file
+            for file in filter_repo_objects(files, allow_patterns=SMALL_FILES, ignore_patterns="*/*")
+            if (files[file].size or 0) <= SMALL_BYTES and not (file == INDEX and SINGLE in files)
+        ]
         total = sum(files[file].size or 0 for file in small)
         if len(small) > MOST_SMALL_FILES or total > MOST_SMALL_BYTES:
             size, most_size = show_size(total), show_size(MOST_SMALL_BYTES)
             count, most = len(small), MOST_SMALL_FILES
             raise InputError(say("too_many_files", name=name, count=count, size=size, most=most, most_size=most_size))
         downloads.make_room(name, total)
-        options: Any = {"etag_timeout": CONNECT_SECONDS, "tqdm_class": partial(tqdm, disable=True)}
-        options |= {"revision": info.sha, "cache_dir": downloads.folder()}
-        paths = [Path(hf_hub_download(name, file, **options)) for file in small]
+        paths = [_stored(name, file, str(info.sha)) for file in small]
         folder = next(path.parent for path in paths if path.name == "config.json")
         weights = [SINGLE] if SINGLE in files else weights_in(folder, name)
         if missing := next((file for file in weights if file not in files), None):
             raise broken(name, missing)
-        if not all(files[file].lfs for file in weights):  # without a SHA-256
+        if not all(_blob(files[file]).isalnum() for file in weights):  # it becomes a file name
             raise InputError(say("hub_unclear", name=name))
         return folder, [files[file] for file in weights]
 
 
-def fetch(name: str, report: Report) -> Path:
-    """The folder of a model; what of it is not here yet is downloaded.
+def _blob(file: RepoSibling) -> str:
+    """The hash that a file is stored under in the cache."""
+    return (file.lfs.sha256 if file.lfs else file.blob_id) or ""
 
-    What `report` raises ends the download; the next one continues there.
+
+def _stored(name: str, file: str, commit: str) -> Path:
+    options: Any = {"etag_timeout": CONNECT_SECONDS, "tqdm_class": partial(tqdm, disable=True)}
+    return Path(hf_hub_download(name, file, revision=commit, cache_dir=downloads.folder(), **options))
+
+
+def fetch(name: str) -> Iterator[Progress]:
+    """Download the weights of a model, and yield the progress; what is here already is not downloaded again.
+
+    Closing the generator stops the download; the next one continues there.
     """
-    if stored := find_cached(name):
-        downloads.note_use(name)
-        return stored
+    if find_cached(name):
+        return downloads.acquire(name)
     folder, weights = look_up(name)
-    total, done = sum(file.size or 0 for file in weights), 0
+    downloads.acquire(name)
     with hub_errors(name):
+        missing = [file for file in weights if not (folder / file.rfilename).is_file()]
+        total = sum(file.size or 0 for file in weights)
+        done = total - sum(file.size or 0 for file in missing)
         downloads.make_room(name, total)
-        for file in weights:
-            with downloads.lock(f"{folder.name}-{file.rfilename}"):
-                if not (folder / file.rfilename).is_file():
-                    _fetch_file(folder, file, Progress(name, done, total), report)
+        for number, file in enumerate(missing, start=len(weights) - len(missing)):
+            with downloads.lock(_blob(file), PAUSE_SECONDS):
+                for here in _stream(name, folder, file):
+                    yield Progress(name, done + here, total, number, len(weights))
             done += file.size or 0
+            _stored(name, file.rfilename, folder.name)  # finds it in the cache, and gives it its name
         current = folder.parents[1] / "refs" / "main"  # what the cache gives where no commit is named
         current.parent.mkdir(exist_ok=True)
         current.write_text(folder.name, encoding="utf-8")
-    return folder
+    yield Progress(name, total, total, len(weights), len(weights))
 
 
 def weights_in(folder: Path, name: str = "The model") -> list[str]:
@@ -133,60 +167,79 @@ def weights_in(folder: Path, name: str = "The model") -> list[str]:
     return sorted(named)
 
 
-def _fetch_file(folder: Path, file: RepoSibling, before: Progress, report: Report) -> None:
-    """Download one file, from where an earlier try ended, and remove what is not the file that the Hub has listed."""
-    part, size, name = folder / f"{file.rfilename}.part", file.size or 0, before.model
-    with part.open("ab") as out:
-        if out.tell() < size:
-            url, bar = hf_hub_url(name, file.rfilename, revision=folder.name), cast(Any, partial(_Bar, before, report))
-            try:
-                http_get(url, out, resume_size=out.tell(), headers=build_hf_headers(), tqdm_class=bar)
-            except httpx2.TransportError as error:
-                got = show_size(out.tell())
-                raise InputError(say("interrupted", model=name, got=got, size=show_size(size))) from error
-    with part.open("rb") as content:
-        digest = file_digest(content, "sha256").hexdigest()
-    if file.lfs is None or digest != file.lfs.sha256.lower():
-        part.unlink()
+def _stream(name: str, folder: Path, file: RepoSibling) -> Iterator[int]:
+    """Download one file into the cache, from where an earlier try ended; yields the number of bytes so far."""
+    blob = folder.parents[1] / "blobs" / _blob(file)
+    partial = blob.with_name(f"{blob.name}.specviz")
+    blob.parent.mkdir(exist_ok=True)
+    tries = RETRIES
+    while not blob.is_file():
+        before = partial.stat().st_size if partial.is_file() else 0
+        try:
+            if before != file.size:
+                yield from _continue(hf_hub_url(name, file.rfilename, revision=folder.name), partial)
+            yield from _compare(name, file, partial)
+            os.replace(partial, blob)
+        except httpx2.TransportError as error:
+            got = partial.stat().st_size if partial.is_file() else 0
+            tries = RETRIES if got > before else tries - 1
+            if not tries:
+                size = show_size(file.size or 0)
+                raise InputError(say("interrupted", model=name, got=show_size(got), size=size)) from error
+            time.sleep(PAUSE_SECONDS)
+
+
+def _continue(url: str, partial: Path) -> Iterator[int]:
+    headers = build_hf_headers() | {"Accept-Encoding": "identity"}
+    with partial.open("ab") as out:
+        if out.tell():
+            headers["Range"] = f"bytes={out.tell()}-"
+        with get_session().stream("GET", url, headers=headers, timeout=WAITS) as answer:
+            hf_raise_for_status(answer)
+            if answer.status_code != 206:  # the server ignored the range and sends the whole file
+                out.truncate(0)
+            for chunk in answer.iter_bytes(CHUNK):
+                out.write(chunk)
+                out.flush()
+                yield out.tell()
+
+
+def _compare(name: str, file: RepoSibling, partial: Path) -> Iterator[int]:
+    """Remove what is not the file that the Hub has listed; between the parts of a large one, yields its bytes."""
+    size = partial.stat().st_size
+    found = hashlib.sha256()
+    if file.lfs and size == file.size:
+        with partial.open("rb") as content:
+            while part := content.read(COMPARED):
+                found.update(part)
+                if content.tell() < size:
+                    yield size
+    if size != file.size or (file.lfs and found.hexdigest() != file.lfs.sha256.lower()):
+        partial.unlink()
         raise InputError(say("other_file", file=file.rfilename, model=name))
-    part.replace(folder / file.rfilename)
 
 
-class _Bar:
-    """Told by `http_get` how far a file is, in place of a bar on the screen."""
-
-    def __init__(self, before: Progress, report: Report, *, initial: int, **_: object) -> None:
-        self._before, self._report, self._bytes = before, report, initial
-
-    def update(self, count: int) -> None:
-        self._bytes += count
-        self._report(replace(self._before, bytes_done=self._before.bytes_done + self._bytes))
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """There is nothing to close."""
-
-
-def check_no_gguf(names: Iterable[str]) -> None:
-    """Refuse GGUF files: those load by their path."""
-    if found := next((name for name in names if name.lower().endswith(".gguf")), None):
-        raise InputError(say("no_gguf_here", name=found[:100]))
+def check_no_file(name: str, file: str) -> None:
+    """Refuse the name of a file of weights, and a model that has only GGUF files: those load by their path."""
+    if file.lower().endswith(".gguf"):
+        raise InputError(say("no_gguf_here", name=name if file.startswith(name) else file[:100]))
+    if file.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
+        raise InputError(say("is_file", name=name))
 
 
 def hub_id(name: str) -> str:
     """The name, if it has the form of a model on the Hub: owner/name, never a path."""
     if name == SMOLLM2:
         raise InputError(say("not_yet_here", name=name))
-    check_no_gguf([name])
-    if name.lower().endswith((".safetensors", ".bin", ".pt", ".pth")):
-        raise InputError(say("is_file", name=name[:100]))
+    check_no_file(name[:100], name)
     with suppress(errors.HFValidationError):
         validate_repo_id(name)
         if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
             return name
     raise InputError(say("no_model", name=repr(name[:100]), known=join_choices(bundled_names(), "and")))
+
+
+_silent_since: list[float] = []  # when the Hub did not answer; empty: it did, or was not asked
 
 
 @contextmanager
@@ -200,6 +253,8 @@ def hub_errors(name: str) -> Iterator[None]:
     except InputError:  # which is a ValueError too
         raise
     except (httpx2.HTTPError, OSError) as error:
+        if isinstance(error, httpx2.TransportError):
+            _silent_since[:] = [monotonic()]
         raise InputError(_explain(name, error)) from error
     except errors.SafetensorsParsingError as error:
         raise InputError(say("no_safetensors", name=name)) from error

@@ -5,7 +5,7 @@ measures the number format for "auto".
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from specviz.models.catalogue import (
     HUB_MODELS,
     MODELS_FOLDER,
     ModelEntry,
+    bundled_models,
     bundled_names,
     count_parameters,
     find_folder,
@@ -33,7 +34,7 @@ from specviz.models.catalogue import (
     weights_hash,
 )
 from specviz.models.devices import check_memory, choose_device, needed_bytes
-from specviz.models.downloads import Report
+from specviz.models.downloads import Progress, broken
 from specviz.models.gguf_folder import SMOLLM2, SMOLLM2_PARAMETERS, is_missing
 from specviz.models.gguf_model import inspect_gguf, load_gguf
 from specviz.models.hub import fetch, find_cached, hub_id
@@ -52,7 +53,7 @@ CHOSEN_BY = (1, 5)  # the passes that decide between two dtypes: a plain step, a
 BOTH_DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
 
 
-def load_model(name: str, dtype: Dtype = "float32", progress: Report | None = None) -> LoadedModel:
+def load_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
     """Load a model by bundled name, local folder, GGUF file or Hub id.
 
     Args:
@@ -76,8 +77,9 @@ def inspect_model(name: str) -> tuple[ModelEntry, Tokens]:
 
     Raises InputError: it cannot be loaded or used here; one sentence with what is wrong and what would work.
     """
-    if name in bundled_names():
-        return known_models()[name], read_tokens(name)
+    for model in bundled_models():
+        if model.name == name:
+            return model, read_tokens(name)
     if file := find_gguf(name):
         return inspect_gguf(name, file)
     from specviz.models.transformers_models import inspect_configuration  # imports transformers: seconds
@@ -85,7 +87,7 @@ def inspect_model(name: str) -> tuple[ModelEntry, Tokens]:
     return inspect_configuration(name)
 
 
-def read_model(name: str, dtype: Dtype = "float32", progress: Report | None = None) -> LoadedModel:
+def read_model(name: str, dtype: Dtype = "float32", progress: Callable[[Progress], None] | None = None) -> LoadedModel:
     """Load a model in a given number format, "float32" or "bfloat16"; names and errors as `load_model`."""
     if name in bundled_names():
         made = read_bundled(name, dtype)  # so small that it always fits
@@ -101,10 +103,11 @@ def read_model(name: str, dtype: Dtype = "float32", progress: Report | None = No
     return replace(other, tokens=made.tokens, ends=made.ends)
 
 
-def _read_folder(name: str, dtype: Dtype, progress: Report | None) -> LoadedModel:
+def _read_folder(name: str, dtype: Dtype, progress: Callable[[Progress], None] | None) -> LoadedModel:
     from specviz.models.transformers_models import from_transformers, read_folder  # seconds and 120 MB
 
     folder, parameters = prepare(name, dtype, progress)
+    downloads.acquire(name)
     device = choose_device(name, needed_bytes(parameters, dtype))
     model, tokenizer = read_folder(name, folder, dtype, device)
     digest = weights_hash(folder) if find_folder(name) else folder.name[:16]  # of a Hub model: its commit
@@ -157,7 +160,7 @@ def _tokenizer(name: str) -> "PreTrainedTokenizerBase":
     return made
 
 
-def prepare(name: str, dtype: str = "float32", progress: Report | None = None) -> tuple[Path, int]:
+def prepare(name: str, dtype: str = "float32", progress: Callable[[Progress], None] | None = None) -> tuple[Path, int]:
     """Check a model that does not ship with the app, and download it if needed; returns its folder and parameters."""
     least = "bfloat16" if dtype == "auto" else dtype
     check_known([name], least)
@@ -165,7 +168,13 @@ def prepare(name: str, dtype: str = "float32", progress: Report | None = None) -
     check_memory([(name, needed_bytes(parameters, least))])
     if folder := find_folder(name):
         return folder, parameters
-    return fetch(hub_id(name), progress or (lambda _: None)), parameters
+    for step in download(name):
+        if progress:
+            progress(step)
+    folder = find_cached(name)
+    if folder is None:
+        raise broken(name, "safetensors")
+    return folder, parameters
 
 
 def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
@@ -182,14 +191,10 @@ def check_known(names: Sequence[str], dtype: str, reclaimable: int = 0) -> None:
             downloads.check_room(model.name, weight_bytes(model.parameters, "bfloat16"))  # its files take at least that
 
 
-def download(name: str, report: Report) -> None:
-    """Download a model that is not on this machine yet. What `report` raises ends it."""
-    if name in bundled_names() or find_local(name):
-        return
-    if name == SMOLLM2:
-        fetch_smollm2(report)
-    else:
-        fetch(hub_id(name), report)
+def download(name: str) -> Iterator[Progress]:
+    """Download a model that is not on this machine yet, and yield the progress; nothing for one that is."""
+    if name not in bundled_names() and not find_local(name):
+        yield from fetch_smollm2() if name == SMOLLM2 else fetch(hub_id(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +235,10 @@ def choose_dtype(name: str) -> DtypeChoice:
 
     If float32 does not fit into memory, nothing is measured.
     """
+    known = known_models().get(name)
+    needed = needed_bytes((known or inspect_model(name)[0]).parameters, "float32")
     try:
-        check_memory([(name, needed_bytes(inspect_model(name)[0].parameters, "float32"))])
+        check_memory([(name, needed)])
     except InputError:
         return DtypeChoice(name, "bfloat16", {})
     return measure_dtypes(name, CHOSEN_BY)

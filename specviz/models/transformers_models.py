@@ -37,7 +37,7 @@ from specviz.core.trace import ModelInfo
 from specviz.models.catalogue import ModelEntry, bundled_heads, bundled_models, find_folder, head_folder
 from specviz.models.devices import available_bytes, device_name
 from specviz.models.downloads import broken
-from specviz.models.hub import check_no_gguf, find_cached, hub_errors, hub_id, look_up, weights_in
+from specviz.models.hub import check_no_file, find_cached, hub_errors, hub_id, look_up, weights_in
 from specviz.models.llama import Llama
 from specviz.models.llama_weights import build, explain_unsupported, linear, memory_of, plain_linear, store_fast
 from specviz.models.loaded_model import DTYPES, LIGHT, NO_LIMIT, TRANSFORMERS, LoadedModel, Reader, forced
@@ -97,7 +97,8 @@ def _open(name: str) -> tuple[Path, Stored]:
     folder = find_folder(name)
     if folder:
         if not any(folder.glob("*.safetensors")):
-            check_no_gguf(file.name for file in folder.iterdir())
+            for file in folder.glob("*.gguf"):
+                check_no_file(name, file.name)
         if not (folder / "config.json").is_file():
             raise InputError(say("no_config", name=name))
     else:

@@ -6,7 +6,7 @@ They yield `EngineAlive` where the job waits for a download or the Hub, so that 
 
 import gc
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
@@ -136,15 +136,11 @@ class _Download:
 
     def _run(self) -> bool:
         """Whether it came to its end."""
-        with suppress(CancelledError):
-            download(self._name, self._note)
-            return True
-        return False
-
-    def _note(self, progress: downloads.Progress) -> None:
-        self.progress = progress
-        if monotonic() - self.asked_at > PATIENCE_SECONDS:
-            raise CancelledError
+        for progress in download(self._name):
+            self.progress = progress
+            if monotonic() - self.asked_at > PATIENCE_SECONDS:
+                return False
+        return True
 
 
 class Workshop:
@@ -168,6 +164,7 @@ class Workshop:
             self.models.check(sizes)
             for name in missing:
                 yield from self._download(job, name)
+            downloads.release(keep=[*names, *self.models.names, *self._downloads])
         models: list[LoadedModel] = []
         for name in names:
             if not self.models.holds(name):

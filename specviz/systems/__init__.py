@@ -19,7 +19,7 @@ from specviz.systems.counts import Counts, figures_of, say_count
 from specviz.systems.fields import Fields, pieces_of, say_record
 from specviz.systems.finding import JsonObject, limited_in, log_records, objects, plain, rows_in, straight, walk
 from specviz.systems.metrics import Metrics
-from specviz.systems.table import SystemNames, counts_of, names_of, records_of
+from specviz.systems.table import SystemNames, counts_of, names_of, read_record, records_of
 from specviz.systems.traces import RecordOptions, SystemReport, trace_of
 
 __all__ = ["SYSTEMS", "Counts", "RecordOptions", "import_run", "open_run", "read_counters"]
@@ -100,12 +100,16 @@ def counts_in_answer(pieces: Sequence[JsonObject]) -> Counts | None:
         if counts := llama_cpp.counts_in_stream([Fields("", piece) for piece in pieces]):
             return counts
     for piece in reversed(pieces):
-        if any(word in str(piece).lower() for word in WORDS):
-            found = list(walk(piece))
+        if not any(word in str(piece).lower() for word in WORDS):
+            continue
+        found = list(walk(piece))
+        for system in (*ROWS, sglang.ROW, others.USAGE):
             with suppress(InputError):
-                counts = _first_of((*ROWS, sglang.ROW), found) or others.counts_in_usage(found)
-                if counts and counts.drafted is not None and counts.accepted is not None:
-                    return counts
+                if records := records_of(system, found):
+                    counts = read_record(records[-1])
+                    zeros = system is others.USAGE and not counts.drafted  # other servers have its fields with zeros
+                    if counts.drafted is not None and counts.accepted is not None and not zeros:
+                        return counts
     return None
 
 

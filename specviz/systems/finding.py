@@ -19,6 +19,7 @@ MOST_FAILED = 200  # places at which no object begins after all
 MOST_IN_VAIN = 500_000  # characters that are read from such places
 MAX_LINE = 4_000  # characters; a longer line is not a counter, and parsing it could be slow
 LONG = 40  # characters; a longer number stays text, so that it is refused with its name
+LONGEST_NAME = 60  # characters
 MOST_ROWS = 2_000
 # An object begins a line, or follows a blank, a colon or a sign in the middle of one.
 _START = re.compile(r"^[ \t]*[{\[]|(?<=[\s:=(,])\{", re.MULTILINE)
@@ -83,8 +84,9 @@ def find_values(text: str) -> tuple[list[Found], str]:
 
     What is read in vain is bounded: each bracket could read to the end.
     """
-    if (value := _read(text)) is not None:
-        return [Found(1, value)], ""
+    for whole in (text, f"{{{text.strip().rstrip(',')}}}" if '":' in text[:200] else ""):  # a field with its name
+        if (value := _read(whole)) is not None:
+            return [Found(1, value)], ""
     found, left = list[Found](), list[str]()
     end = failed = in_vain = kept = counted = 0
     line = 1
@@ -191,32 +193,53 @@ def walk(value: Any) -> Iterator[JsonObject]:
             waiting.extend(reversed(here))
 
 
-_PLACE = re.compile(r"(position|acceptance at token) ?(\d{1,2})")
+_AROUND = " \t*+•-|│┃"
+_SIGN = re.compile(r"[:=|│┃]")
+_VALUE = re.compile(r"([\d.,]{1,30}%?)(?: ?[A-Za-z/]{1,12})?")
+_LIST = re.compile(r"\[?([\d.]{1,20}%?(?:, [\d.]{1,20}%?){1,64})\]?")
+_PLACE = re.compile(r"^(position|acceptance at token) ?(\d{1,2})$")
 _PER_CENT = {"position": "position (%)"}  # as vLLM's benchmark writes them
-# A name begins a line or a cell, or follows a sign; with “=”, a blank too. A unit may follow its value.
-_PAIR = (
-    r"(?:^[ \t*+•|│┃-]{{0,20}}|[,:(] ?|[ \t](?=\w{{1,40}}=))[\"']?"
-    r"({names}|position ?\d\d?|acceptance at token ?\d\d?)[\"' \t*]{{0,60}}[:=|│┃][ \t*]{{0,60}}"
-    r"(\[?[\d.]{{1,20}}%?(?:, [\d.]{{1,20}}%?){{1,64}}|\d[\d.,]{{0,29}}(?<![.,])%?)"
-    r"(?= ?[A-Za-z/]{{0,12}}(?:[\s,.;)\]|│┃*]|$))"
-)
+_PAIR = re.compile(r"(?<![\w/])(\w[\w/]{1,40})= *([\d.]{1,20})(?=[\s,)]|$)")
 
 
 def rows_in(text: str, known: Set[str]) -> list[JsonObject]:
-    """Records that are no objects: “name: value” or “name=value”, on lines of their own or beside each other.
+    """Records that are no objects: lines “name: value”, and a line with several such pairs. Only known names count."""
+    lines = [line for line in text.splitlines() if len(line) < MAX_LINE]
+    every = [*_blocks(lines, known), *(_pairs(line, known) for line in lines)]
+    every += [pairs for line in lines if "=" in line and len(pairs := dict[str, Any](_PAIR.findall(line))) > 2]
+    return [each for each in every if each][:MOST_ROWS]
 
-    Only known names count. Those of positions become one list; a name again begins a record.
-    """
-    names = {name.lower(): name for name in known}
-    listed = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    pair, found = re.compile(_PAIR.format(names=listed), re.IGNORECASE), [JsonObject()]
-    for written, value in (each for line in text.splitlines() if len(line) < MAX_LINE for each in pair.findall(line)):
-        place = _PLACE.fullmatch(written.lower())
-        name = _PER_CENT.get(place[1], place[1]) if place else names[written.lower()]
-        if name in found[-1] and (not place or int(place[2]) < len(found[-1][name])):
-            if len(found) == MOST_ROWS:
-                break
-            found.append({})
-        several = value.strip("[]").split(", ")
-        found[-1][name] = [*found[-1].get(name, []), value] if place else several if len(several) > 1 else value
-    return found
+
+def _known_name(written: str, known: Set[str]) -> str | None:
+    name = " ".join(written.strip(" \t\"'").split()) if len(written) <= LONGEST_NAME else ""
+    return next((each for each in (name, name.lower()) if each in known or _PLACE.match(each)), None)
+
+
+def _blocks(lines: Sequence[str], known: Set[str]) -> Iterator[JsonObject]:
+    """Lines “name: value” or “| name | value |”. Those of positions become one list; a name again begins a record."""
+    found = dict[str, Any]()
+    for bare in (line.strip(_AROUND) for line in lines):
+        sign = _SIGN.search(bare)
+        name = _known_name(bare[: sign.start()], known) if sign else None
+        if sign is None or name is None:
+            continue
+        written = bare[sign.end() :].strip()
+        several, alone, place = _LIST.fullmatch(written.rstrip(",")), _VALUE.fullmatch(written), _PLACE.match(name)
+        value = several[1].split(", ") if several else alone[1] if alone else None
+        kind = _PER_CENT.get(place[1], place[1]) if place else name
+        if kind in found and (not place or int(place[2]) < len(found[kind])):
+            yield found
+            found = {}
+        if value is not None:
+            found[kind] = [*found.get(kind, []), value] if place else value
+    yield found
+
+
+def _pairs(line: str, known: Set[str]) -> JsonObject:
+    """“name: value, name: value” in one line."""
+    found = dict[str, Any]()
+    for before, _, written in (part.rpartition(":") for part in line.split(", ")):
+        name, value = _known_name(before.rpartition(":")[2], known), _VALUE.fullmatch(written.strip(" \t.,"))
+        if name and value:
+            found[name] = value[1]
+    return found if len(found) > 1 else {}

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from specviz.core.errors import InputError
-from specviz.systems.counts import MAX_POSITIONS, number, say_count
+from specviz.systems.counts import MAX_POSITIONS, number, numbers, say_count
 from specviz.systems.finding import MAX_LINE, JsonObject
 
 MOST_SAMPLES = 5_000
@@ -17,16 +17,11 @@ Labels = tuple[tuple[str, str], ...]
 SAME = {"tokens_predicted": "generation_tokens", "requests_processing": "num_requests_running"}  # llama.cpp's names
 COMMON = {*SAME, "generation_tokens", "num_requests_running", "request_success"}
 PREFIXES = "vllm|llamacpp|sglang|trtllm"
-_NAME = (
-    rf"(?P<whole>(?:(?P<prefix>{PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:spec_decode_)?"
-    r"(?P<name>[a-z_]+?)(?:_total)?)"
+_NAME = re.compile(
+    rf"(?:({PREFIXES})[:_]|[a-z]\w{{1,30}}:(?=spec_decode_))?(?:(spec_decode)_)?([a-z_]+?)(?:_total)?(?=[\s{{=:|\"',;]|$)"
 )
-_WHOLE = re.compile(_NAME)
-# Before a name: signs of a list or a table, the file and the number of a line as `grep` writes them. After it: a time.
-_LINE = re.compile(
-    rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?{_NAME}(?P<labels>\{{.*\}})?"
-    r"(?:(?<=\})|(?=[\s=:|\"',;]))[\s:=|,;\"']*(?P<value>.+?)(?:\s+\d{10,})?[\s:=|,;\"']*$"
-)
+# What may stand before a name: signs of a list or a table, the file and the number of a line as `grep` writes them.
+_BEFORE = re.compile(rf"[\s|*+•-]{{0,20}}(?:[^\s{{}}]{{1,80}}?[:-](?=(?:{PREFIXES})[:_]))?")
 _PRINTED = re.compile(
     r"(?:Counter|Gauge|Vector)\(name='([\w:]{1,100})',\s*labels=\{([^{}]{0,400})\},\s*values?=(\[[\d.,\s]*\]|[^\s,)\]]+)"
 )
@@ -42,14 +37,11 @@ class Metrics:
         self.known = known | COMMON
         self.prefix = ""  # vllm, llamacpp, sglang, …, or none
         self.used: dict[str, None] = {}  # the names that were asked for and found
-        for line in text.splitlines():
-            # Prometheus may write an example after the value
-            its = _LINE.match(line.partition(" # {")[0]) if len(line) <= MAX_LINE else None
-            if its and its["name"] in self.known:
-                value = its["value"].strip("[]").split(",") if its["value"].startswith("[") else its["value"]
-                self._add(its, _labels(its["labels"], its["whole"]) if its["labels"] else (), value)
+        for line in map(str.strip, text.splitlines()):
+            if len(line) <= MAX_LINE or "{" not in line:
+                self._read_line(line)
         for name, labels, value in _samples(text, found):
-            if (of := _WHOLE.fullmatch(name)) and of["name"] in self.known and not isinstance(value, dict):
+            if (of := _NAME.fullmatch(name)) and of[3] in self.known and not isinstance(value, dict):
                 self._add(of, labels, value)
 
     def __contains__(self, name: str) -> bool:
@@ -84,33 +76,51 @@ class Metrics:
             raise InputError(say_count("position_gap"))
         return [counts[place] for place in places]
 
+    def _read_line(self, line: str) -> None:
+        before = _BEFORE.match(line)
+        name = _NAME.match(line, before.end() if before else 0)
+        if name is None or name[3] not in self.known:
+            return
+        after = line.partition(" # {")[0][name.end() :]  # Prometheus may write an example after the value
+        labels, brace, written = after.rpartition("}")
+        written = written.strip(" \t:=|,;\"'")
+        if not written or ("{" in after and not brace):  # the line was cut off
+            return
+        if written.startswith("["):
+            self._add(name, (), list(numbers(written.strip("[]").split(","), name[0])))
+            return
+        value, _, rest = written.replace("\t", " ").partition(" ")  # a time may follow the value
+        value = value if rest.strip().isdecimal() else " ".join(written.split())
+        if not brace:
+            self._add(name, (), value)
+            return
+        from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
+
+        try:
+            [family] = text_string_to_metric_families(f"x{labels}}} 1")
+            [sample] = family.samples
+        except ValueError:  # the parser's own messages repeat the whole line
+            raise InputError(say_count("no_labels", name=name[0][:60])) from None
+        self._add(name, tuple(sorted(sample.labels.items())), value)
+
     def _add(self, name: re.Match[str], labels: Labels, value: object) -> None:
-        its = self.values[SAME.get(name["name"], name["name"])]
-        self.prefix = self.prefix or name["prefix"] or ""
+        its = self.values[SAME.get(name[3], name[3])]
+        self.prefix = self.prefix or name[1] or ""
         for position, each in enumerate(value) if isinstance(value, list) else [(None, value)]:
             self.samples += 1
             if self.samples > MOST_SAMPLES:
                 raise InputError(say_count("too_many_lines", most=MOST_SAMPLES))
-            its[labels if position is None else (("position", str(position)),)].append(number(each, name["whole"]))
-
-
-def _labels(written: str, name: str) -> Labels:
-    from prometheus_client.parser import text_string_to_metric_families  # few visitors need it: not at start-up
-
-    try:
-        [family] = text_string_to_metric_families(f"x{written} 1")
-        return tuple(sorted(family.samples[0].labels.items()))
-    except ValueError:  # the parser's own messages repeat the whole line
-        raise InputError(say_count("no_labels", name=name[:60])) from None
+            its[labels if position is None else (("position", str(position)),)].append(number(each, name[0]))
 
 
 def _samples(text: str, found: Sequence[JsonObject]) -> Iterator[tuple[str, Labels, object]]:
     """Samples as fields of JSON, of Prometheus' HTTP API, and as Python prints them."""
     yield from ((key, (), value) for each in found for key, value in each.items() if value is not None)
     for each in found:
-        labels, samples = each.get("metric"), [each["value"]] if "value" in each else each.get("values")
+        labels, value = each.get("metric"), each.get("value")
         if not isinstance(labels, dict) or not isinstance(name := labels.get("__name__"), str):
             continue
+        samples = [value] if value is not None else each.get("values")
         kept = tuple(sorted((key, str(label)) for key, label in labels.items() if key != "__name__"))
         # A range holds several values in time: its first and its last one are taken.
         for sample in (samples[:1] + samples[1:][-1:]) if isinstance(samples, list) else ():

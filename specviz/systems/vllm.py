@@ -8,6 +8,7 @@ accepted tokens and one more. The last step may accept more than the output has 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specviz.core.errors import InputError
 from specviz.systems.benches import ToolRun, run_of_lists
@@ -58,6 +59,7 @@ ROWS = (
     ),
     BENCH_FILE,
     BENCH,
+    replace(BENCH, needs=("draft tokens",), with_all=("drafts", "accepted tokens")),
     # examples/offline_inference/spec_decode.py, as printed
     SystemNames(
         "vLLM", needs=("acceptance at token",), with_all=("num_drafts",), rounds=("num_drafts",),

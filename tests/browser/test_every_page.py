@@ -104,7 +104,7 @@ ENGLISH = re.compile(r"\b(the|of|and|are|is|with|from|this|that|which|each|was|w
 COMPLETE = ("es", "zh-Hans")  # languages
 SAID_BY_US = {"/", "/?view=full", "/learn", "/learn?part=quiz", "/learn?part=words", "/race", "/be_the_draft"}
 TOKENS = re.compile(r"(^|; )[^:;]*(?=: )")  # of a list for screen readers: each with what became of it
-EVERY_DAY = [("/", "en"), ("/race", "en"), ("/learn", "en")]
+EVERY_DAY = [(path, "en") for path in ("/", "/race", "/when_it_helps", "/learn", "/class")]
 
 
 @pytest.fixture(scope="module")

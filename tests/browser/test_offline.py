@@ -144,9 +144,13 @@ LAST_PICTURE = """async (film) => {
     video.currentTime = 1e6; // such a file does not say how long it is
     await ended;
     const context = Object.assign(document.createElement("canvas"), { width: 1280, height: 720 }).getContext("2d");
-    context.drawImage(video, 0, 0);
-    const colours = new Set(new Uint32Array(context.getImageData(0, 0, 1280, 720).data.buffer));
-    return [video.videoWidth, video.videoHeight, colours.size];
+    let colours = 0;
+    for (let tries = 0; colours < 2 && tries < 100; tries++) { // a busy machine decodes the picture later
+        context.drawImage(video, 0, 0);
+        colours = new Set(new Uint32Array(context.getImageData(0, 0, 1280, 720).data.buffer)).size;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return [video.videoWidth, video.videoHeight, colours];
 }"""
 
 

@@ -71,7 +71,6 @@ def test_a_conversation_that_cannot_be_written_is_refused_before_anything_is_mea
     assert not rows.exists() or len(rows.read_text().splitlines()) <= 1
 
 
-@pytest.mark.full
 def test_calibrate(ok: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "costs.json"
     shown = ok("calibrate", "--target", "wren-mini", "--draft", "wren-nano", "--json", file)

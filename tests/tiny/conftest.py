@@ -8,6 +8,7 @@ import psutil
 import pytest
 import torch
 
+from specviz.models import downloads
 from specviz.service import EngineService, ServiceLimits
 from specviz.service.run_store import RunStore
 from tests.support.hub_server import NAME, OTHER, THIRD, HubServer, serve, use
@@ -45,6 +46,7 @@ def hub(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
         server.models |= dict.fromkeys((OTHER, THIRD), server.models[NAME])
         use(server.url, tmp_path / "cache", monkeypatch)
         yield server
+        downloads.release()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from specviz.measure.endpoints.result import (
     dump_result,
     read_result,
 )
-from specviz.measure.endpoints.turns import BenchInTurns, plan
+from specviz.measure.endpoints.turns import AskedBlock, BenchInTurns, left, plan
 from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import FakeServer, Reply, event, run_async, running, said
 
@@ -174,15 +174,16 @@ def failing(*turns: int) -> Callable[[dict[str, Any]], Reply]:
     return answer
 
 
-def test_a_failed_request_keeps_its_problem_and_the_same_command_asks_again() -> None:
-    found = measure(FakeServer(answer=failing(4)), FakeServer(), settings())
-    [failed] = [answer for answer in found.answers if answer.problem]
-    assert failed.problem == "it answered 503 Service Unavailable: “no memory”."
-    second = plan(len(PROMPTS), settings(), SIDES)[1]
-    assert (failed.block, failed.tokens, len(found.answers)) == (second.number, None, 6)
-    again = measure(FakeServer(), FakeServer(), settings(), read_result(dump_result(found).encode()))
-    assert not any(answer.problem for answer in again.answers)
-    assert len(again.answers) == 6
+@pytest.mark.parametrize("again", [False, True])
+def test_a_failed_request_is_repeated_at_the_end_and_keeps_its_problem_if_it_fails_again(again: bool) -> None:
+    found = measure(FakeServer(answer=failing(4, *[6] * again)), FakeServer(), settings())
+    assert found.notes == [
+        "with: 1 request failed and was repeated at the end: it answered 503 Service Unavailable: “no memory”."
+    ]
+    failed = [(answer.prompt, answer.tokens) for answer in found.answers if answer.problem]
+    assert failed == [(plan(len(PROMPTS), settings(), SIDES)[1].jobs[0][0], None)] * again
+    assert len(found.answers) == 6
+    assert read_result(dump_result(found).encode()) == found
 
 
 def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
@@ -190,6 +191,7 @@ def test_a_server_that_is_gone_ends_the_bench_and_loses_nothing() -> None:
     with pytest.raises(InputError, match="answers no more: it answered 503 Service Unavailable: “no memory”"):
         measure(FakeServer(answer=failing(*range(5, 99))), FakeServer(), how, found)
     assert len([answer for answer in found.answers if not answer.problem]) >= 4
+    assert left([AskedBlock(99, 1, ((0, 0),), SIDES)], found) != []
 
 
 def test_a_few_tokens_more_than_asked_for_are_a_note_and_many_a_problem() -> None:

@@ -216,7 +216,9 @@ def test_an_end_of_text_ends_the_run_wherever_it_stands(drafter: str, shape: str
         assert parse_trace(dump_trace(trace)) == trace
 
 
-@pytest.mark.parametrize("drafter", grid([each for each in DRAFTERS if each not in NO_GUESSES], ("model", "lookup")))
+@pytest.mark.parametrize(
+    "drafter", grid([each for each in DRAFTERS if each not in NO_GUESSES], ("model", "lookup, else eagle of few words"))
+)
 def test_what_it_guesses_along_a_text_gives_the_run_at_every_draft_length(drafter: str) -> None:
     """Also where an end of text comes early, late or in a block, and for every cap; 7 is no token."""
     way = pair_of(drafter)[1]

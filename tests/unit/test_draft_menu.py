@@ -10,7 +10,7 @@ import pytest
 
 from specviz.core.request import RunRequest
 from specviz.models import draft_menu
-from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, known_models
+from specviz.models.catalogue import HUB_MODELS, MODELS_FOLDER, PAIRS, known_names
 from specviz.models.draft_menu import draft_for
 from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
@@ -24,7 +24,7 @@ def test_every_model_has_a_commit_every_pair_known_models_and_every_statement_a_
     assert all(len(commit) == 40 and int(commit, 16) for commit in commits)
     assert len({(pair.target, pair.draft) for pair in PAIRS}) == len(PAIRS)
     for pair in PAIRS:
-        assert {pair.target, pair.draft} <= set(known_models())
+        assert {pair.target, pair.draft} <= set(known_names())
         assert all(each.text.endswith(".") and len(each.source) > 10 for each in pair.statements)
 
 

@@ -25,7 +25,7 @@ from specviz.game.game import load_turn, plan_from_link
 from specviz.measure.proof import rows
 from specviz.measure.race import overall_verdict, parse_race, race_csv
 from specviz.measure.sweep.rows import dump_frame, read_frame
-from specviz.models.catalogue import known_models
+from specviz.models.catalogue import known_names
 from specviz.ui.learn.learn_page import LearnState, go_to_place
 from specviz.ui.race.race_page import RaceEntry
 from specviz.ui.same_quality.proof import ProofLink
@@ -165,23 +165,23 @@ Read = tuple[dict[str, Any] | None, list[str]]
 
 
 def watch(params: Params) -> Read:
-    linked, problems = RunLink.read(params, context=known_models())
+    linked, problems = RunLink.read(params, context=known_names())
     preset = None if linked.preset == OWN_TEXT else linked.preset
     return {"request": asdict(linked.request()), "step": linked.step, "preset": preset}, problems
 
 
 def race(params: Params) -> Read:
-    entry, problems = RaceEntry.read(params, context=known_models())
+    entry, problems = RaceEntry.read(params, context=known_names())
     return entry.model_dump() | {"request": asdict(entry.request())}, problems
 
 
 def helps(params: Params) -> Read:
-    choice, problems = SweepChoice.read(params, context=known_models())
+    choice, problems = SweepChoice.read(params, context=known_names())
     return choice.model_dump(), problems
 
 
 def proof(params: Params) -> Read:
-    wanted, problems = ProofLink.read(params, context=known_models())
+    wanted, problems = ProofLink.read(params, context=known_names())
     return wanted.model_dump() | {"pieces": asdict(wanted.pieces)}, problems
 
 

@@ -106,8 +106,8 @@ def say_all(**how: bool) -> None:
         status.show(f"round {ESCAPE}1 of 2")
         if not how:
             status.show("a name that is longer than a line of this terminal, which has 60 columns")
-        status.show_download(Progress("a/model", 12_400_000, 49_600_000))
-        status.show_download(Progress("a/model", 49_600_000, 49_600_000))
+        status.show_download(Progress("a/model", 12_400_000, 49_600_000, 1, 3))
+        status.show_download(Progress("a/model", 49_600_000, 49_600_000, 3, 3))
         status.note(f"[b]{ESCAPE} is slow " + "long " * 30)
 
 

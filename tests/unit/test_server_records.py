@@ -130,6 +130,8 @@ def test_tensorrt_counts_tokens_by_position_between_two_readings() -> None:
     written, counts = counts_between(page(100), page(300))
     assert (written, Accepted.from_counts(counts)) == (None, Accepted(400, 150, 200, [100, 50]))
     assert counts_in_answer([{"timings": 3}, {"timings": ["draft_n"]}]) is None, "something else counts nothing"
+    twice = {"timings": {"predicted_n": 64, "draft_n": 60, "draft_n_accepted": 28}}
+    assert known(counts_in_answer([twice | {"__verbose": twice}])).drafted == 60
 
 
 def test_a_server_that_was_started_anew_between_two_readings_is_said() -> None:

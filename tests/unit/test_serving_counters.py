@@ -130,6 +130,9 @@ def refused_text(case: dict[str, Any]) -> str:
         (json.dumps({"accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}), say_count("nothing_found")),
         *((f"draft {text}"[: systems.MAX_CHARACTERS], say_count("nothing_found")) for text in HOSTILE),
         ("draft\n" + "x\n" * systems.MOST_LINES, "more than 50,000 lines that may be counters"),
+        ("num_drafts 1\n" + ("a 1" + " " * 3_900 + "x\n") * 250, "num_accepted_tokens is missing"),
+        ("Mean acceptance length: 2.66×", say_count("no_counts")),
+        ("| Metric | n-gram | EAGLE |\n| Acceptance length | 1.40 | 2.66 |", say_count("no_counts")),
     ],
 )
 def test_rubbish_gets_one_sentence(text: str, sentence: str) -> None:

@@ -122,6 +122,7 @@ def _row(
         "speedup": gain.value if gain else None,
         "speedup_low": low,
         "speedup_high": high,
+        **{f"token_seconds_{side}": step for side, step in steps.items()},
         **{f"tokens_per_second_{side}": rate for side, rate in rates.items()},
         "first_ratio": pairs.first_ratio if pairs else None,
         **{f"first_seconds_{side}": _middle(answer.first for answer in own[side]) for side in SIDES},

@@ -102,6 +102,16 @@ def _chunks(prompts: int, times: int, fill: int, draw: random.Random) -> list[tu
     ]
 
 
+def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
+    """The blocks that the result does not hold whole, on every side."""
+    held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in result.answers}
+    return [
+        block
+        for block in blocks
+        if any((block.number, side, *job) not in held for side in block.order for job in block.jobs)
+    ]
+
+
 @dataclass
 class BenchInTurns:
     """Measures blocks, and adds what it finds to a result."""
@@ -119,24 +129,27 @@ class BenchInTurns:
     async def measure(self, after_block: Callable[[int, int], None]) -> None:
         """Measure what is left; after each block `after_block` learns how many are done, of how many.
 
-        A block with a failed request, of a bench that is taken up again, is left too. Raises ServerGone where a server
-        answers no more.
+        At the end, blocks with failed requests are measured once more. Raises ServerGone where a server answers no
+        more.
         """
-        result = self.result
-        failed = {answer.block for answer in result.answers if answer.problem}
-        result.answers[:] = [each for each in result.answers if each.block not in failed]
-        result.spans[:] = [each for each in result.spans if each.block not in failed]
-        held = {answer.block for answer in result.answers}
-        todo, warm = [block for block in self.blocks if block.number not in held], 0.0
-        if held and todo:
+        todo, warm = left(self.blocks, self.result), 0.0
+        if self.result.answers and todo:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
-        for done, block in enumerate(todo, start=1):
+        for done, block in enumerate(todo):
             if block.load != warm:
                 warm = block.load
                 await self._warm_up(block)
             await self._measure(block)
-            after_block(done, len(todo))
+            after_block(done + 1, len(todo))
+        failed = [answer for answer in self.result.answers if answer.problem]
+        for block in self.blocks:
+            if block.number in {answer.block for answer in failed}:
+                await self._measure(block)
+        for side in self.endpoints:
+            if problems := [answer.problem for answer in failed if answer.side == side]:
+                how = "1 request failed and was" if len(problems) == 1 else f"{len(problems)} requests failed and were"
+                self._note(f"{side}: {how} repeated at the end: {problems[0]}")
 
     async def _warm_up(self, block: AskedBlock) -> None:
         """As many requests as will be under way, of each server, and of several kinds; nothing of them is kept."""
@@ -146,7 +159,6 @@ class BenchInTurns:
             await self._hear(side, replace(block, jobs=tuple(jobs), starts=()))
 
     async def _measure(self, block: AskedBlock) -> None:
-        """Ask both servers; the result gets all of a block or nothing of it."""
         answers, spans = list[Answer](), list[Span]()
         for side in block.order:
             before = await self._rest()
@@ -158,8 +170,8 @@ class BenchInTurns:
                 raise ServerGone(f"{self.endpoints[side].address} answers no more: {found[0].problem}")
             answers += found
             spans += self._spans(side, block, found, before, after)
-        self.result.answers.extend(answers)
-        self.result.spans.extend(spans)
+        self.result.answers[:] = [each for each in self.result.answers if each.block != block.number] + answers
+        self.result.spans[:] = [each for each in self.result.spans if each.block != block.number] + spans
 
     async def _hear(self, side: Side, block: AskedBlock) -> list[Lines]:
         """What was heard of each job: asked when it comes, or as soon as there is room."""
