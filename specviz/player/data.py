@@ -155,12 +155,11 @@ def _replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = 
     same.
     """
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
-    used, said = pair or costs(trace), cast(to.CostsOf, "of_run")
+    used = pair or costs(trace)
+    said: to.CostsOf = "of_run" if pair is None else "of_both" if pair.of_draft else "of_both_unsure"
     if busy := verdict is not None and not verdict.trusted:
         verdict, used = None, known
         said = "of_pair" if known and known.of_draft else "of_pair_unsure"
-    elif pair:
-        said = "of_both" if pair.of_draft else "of_both_unsure"
     if used is None:
         return {"steps": None, "between": None, "said": "unknown_busy" if busy else "unknown_times"}
 
