@@ -7,8 +7,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,8 @@ from typing import Self
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
+STARTS = 3  # another process may take the free port before the server has it
+STOP_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -85,27 +87,47 @@ class HealthCheck(Thread):
 
 
 @contextmanager
-def served(log: Path = Path(os.devnull), entry: str = "serve.py") -> Iterator[Server]:
-    """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", entry]
-    options = ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with TemporaryDirectory() as runs, log.open("wb") as lines:
-        started = subprocess.Popen(
-            [*command, *options],
-            cwd=ROOT,
-            env=os.environ | {"SPECVIZ_RUNS": runs},
-            stdout=lines,
-            stderr=subprocess.STDOUT,
-        )
-        try:
+def served(
+    log: Path = Path(os.devnull),
+    entry: str = "serve.py",
+    module: Sequence[str] = ("streamlit",),
+    environment: dict[str, str] | None = None,
+) -> Iterator[Server]:
+    """A fresh server, ready to be opened, with no run of an earlier one; what it and its engine write goes to `log`.
+
+    At the end no process of it is left, also where a test failed.
+    """
+    for _ in range(STARTS):
+        port = free_port()
+        command = [sys.executable, "-m", *module, "run", entry, "--server.address", "127.0.0.1"]
+        with TemporaryDirectory() as runs, log.open("wb") as lines:
+            started = subprocess.Popen(
+                [*command, "--server.port", str(port)],
+                cwd=ROOT,
+                env=os.environ | {"SPECVIZ_RUNS": runs} | (environment or {}),
+                stdout=lines,
+                stderr=subprocess.STDOUT,
+            )
             server = Server(port, psutil.Process(started.pid))
-            while not server.healthy():
-                time.sleep(0.05)
-            yield server
-        finally:
-            started.terminate()
-            started.wait()
+            try:
+                while started.poll() is None:
+                    if server.healthy():
+                        yield server
+                        return
+                    time.sleep(0.05)
+            finally:
+                _end(started, server)
+    raise RuntimeError(f"the app did not start:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def _end(started: "subprocess.Popen[bytes]", server: Server) -> None:
+    """Streamlit's own way, so that the app can end its engine; what is left then, a frozen one perhaps, is killed."""
+    with suppress(psutil.NoSuchProcess):
+        engines = server.process.children(recursive=True)
+        started.terminate()
+        for left in psutil.wait_procs([server.process, *engines], STOP_SECONDS)[1]:
+            left.kill()
+    started.wait()
 
 
 def free_port() -> int:

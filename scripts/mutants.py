@@ -33,10 +33,10 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     "summary": (["measure/sweep/study"], ["unit/test_study"]),
     "timing": (["measure/compare", "measure/race"], ["unit/test_race", "tiny/test_compare"]),
     "calibration": (["measure/calibration"], ["unit/test_costs", "tiny/test_compare"]),
-    "reports": (["measure/endpoints/report"], ["unit/test_bench_findings", "unit/test_bench_loads"]),
+    "reports": (["measure/endpoints/report"], ["unit/test_bench_findings"]),
     "output": (["cli/output"], ["unit/test_cli", "unit/test_printed"]),
     "tables": (["measure/sweep/rows", "core/csv_cells"], ["unit/test_tables_read"]),
-    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_serving_counters", "unit/test_vllm"]),
+    "vllm": (["systems/vllm"], ["unit/test_importers", "unit/test_serving_counters"]),
     "worksheet": (
         ["measure/worksheet/model", "measure/worksheet/exercises"],
         ["unit/test_worksheet"],

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, WebError, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from specviz.ui.shared import job_slot
 from tests.support.app_server import AppServer, serving
@@ -85,21 +85,16 @@ def visited(server: AppServer, browser: Browser) -> AppServer:
 
 
 @pytest.fixture(scope="session")
-def chromium_path() -> str:
-    """A Chromium on this machine: CHROMIUM where `make test` found one, else the one that the script finds."""
-    if path := os.environ.get("CHROMIUM"):
-        return path
-    found = subprocess.run([sys.executable, "scripts/find_chromium.py"], cwd=ROOT, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    return found.stdout.strip()
-
-
-@pytest.fixture(scope="session")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    """One headless Chromium for all browser tests of this process. As root it starts only without its sandbox."""
+def browser() -> Iterator[Browser]:
+    """One headless Chromium for all browser tests of this process: CHROMIUM, or the one that the script finds."""
+    path = os.environ.get("CHROMIUM")
+    if not path:
+        found = subprocess.run([sys.executable, "scripts/find_chromium.py"], cwd=ROOT, capture_output=True, text=True)
+        assert found.returncode == 0, found.stderr
+        path = found.stdout.strip()
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=["--no-sandbox"], timeout=PATIENCE)
+    with sync_playwright() as playwright:  # as root it starts only without its sandbox
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], timeout=PATIENCE)
         yield chromium
         chromium.close()
 
@@ -107,6 +102,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 NewContext = Callable[..., BrowserContext]
 Visit = Callable[..., Page]
 _FREE: defaultdict[str, list[BrowserContext]] = defaultdict(list)  # by the options that cannot be changed
+_WRONG: list[str] = []  # on the pages of this test: a script that failed, a dialog
 
 
 @contextmanager
@@ -120,48 +116,43 @@ def contexts_of(browser: Browser) -> Iterator[NewContext]:
     fails the test, and so does a dialog.
     """
     lent: list[tuple[BrowserContext, str]] = []
-    wrong: list[str] = []
-
-    def failed(error: WebError) -> None:
-        wrong.append(str(error.error))
-
-    def asked(dialog: Dialog) -> None:
-        wrong.append(f"a dialog: {dialog.message}")
-        dialog.dismiss()
 
     def new(
         once: bool = False, offline: bool = False, permissions: Sequence[str] = (), **options: Any
     ) -> BrowserContext:
         options = {"viewport": DESK, "color_scheme": "light", "reduced_motion": "reduce", **options}
         kind = "" if once else repr(options)
-        context = _FREE[kind].pop() if _FREE[kind] else browser.new_context(**options)
+        context = _FREE[kind].pop() if _FREE[kind] else _listened(browser.new_context(**options))
         context.set_offline(offline)
         context.grant_permissions(permissions)
-        context.set_default_timeout(PATIENCE)
-        context.on("weberror", failed)
-        context.on("dialog", asked)
         lent.append((context, kind))
         return context
 
+    _WRONG.clear()
     yield new
     for context, kind in lent:
+        for page in context.pages:
+            page.close()
         if not kind:
             context.close()
-        else:
-            _forget(context)
-            context.remove_listener("weberror", failed)
-            context.remove_listener("dialog", asked)
-            _FREE[kind].append(context)
-    assert wrong == []
+            continue
+        # nothing is left of what a visitor did, or a test did to the network
+        context.unroute_all()
+        context.clear_permissions()
+        context.set_storage_state({"cookies": [], "origins": []})
+        _FREE[kind].append(context)
+    assert _WRONG == []
 
 
-def _forget(context: BrowserContext) -> None:
-    """Nothing is left of what a visitor did, or a test did to the network."""
-    for page in context.pages:
-        page.close()
-    context.unroute_all()
-    context.clear_permissions()
-    context.set_storage_state({"cookies": [], "origins": []})
+def _listened(context: BrowserContext) -> BrowserContext:
+    def asked(dialog: Dialog) -> None:
+        _WRONG.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    context.set_default_timeout(PATIENCE)
+    context.on("weberror", lambda error: _WRONG.append(str(error.error)))
+    context.on("dialog", asked)
+    return context
 
 
 @pytest.fixture
@@ -181,9 +172,9 @@ def context(new_context: NewContext, request: pytest.FixtureRequest) -> BrowserC
 def visit(context: BrowserContext, new_context: NewContext, app_server: AppServer) -> Visit:
     """Opens a page of the app, and waits until `shows` can be seen and nothing moves. Options: of another visitor."""
 
-    def opened(path: str = "", shows: str = "", server: AppServer = app_server, **options: Any) -> Page:
+    def opened(path: str = "", shows: str = "", **options: Any) -> Page:
         page = (new_context(**options) if options else context).new_page()
-        page.goto(f"{server.url}/{path}")
+        page.goto(f"{app_server.url}/{path}")
         if shows:
             expect(page.locator(shows).first).to_be_visible()
         wait_until_still(page)

@@ -29,11 +29,11 @@ def check_plots(folder: Path) -> None:
 
 
 def write_plots(folder: Path, rows: "pd.DataFrame") -> Iterator[Path]:
-    """Write the figures of every series of the rows; yields the files."""
+    """Write the figures of every series that has a chain of a fixed length; yields the files."""
     from specviz.figures import sweep as figures
     from specviz.measure.sweep.study import studies_of
 
-    studies = studies_of(rows)
+    studies = [study for study in studies_of(rows) if not study.fair.empty]
     for number, study in enumerate(studies, start=1):
         drawn = {
             "speedup-by-workload": figures.workload_figure(study.mark_unsure(study.fair), study.fair_rows),

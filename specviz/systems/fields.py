@@ -99,10 +99,11 @@ def pieces_of(content: bytes) -> list[Fields]:
         raise InputError(say_record("line_no_json", number=line_of(wrong, whole)))
     if after and (more := left_over(after[0])):  # two equal answers would else be read as one
         raise InputError(say_record("after_done", number=line_of(more, text)))
-    if not found:
-        raise InputError(say_record("empty"))
     alone = len(found) == 1
-    return [piece for line, value in found for piece in _pieces("" if alone else f"line {line}", value)]
+    pieces = [piece for line, value in found for piece in _pieces("" if alone else f"line {line}", value)]
+    if not pieces:
+        raise InputError(say_record("empty"))
+    return pieces
 
 
 def _pieces(place: str, value: Any) -> Iterator[Fields]:

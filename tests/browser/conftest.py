@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
 from specviz.player.live import live_file
-from tests.conftest import NewContext
 
 
 @pytest.fixture(scope="session")
@@ -14,8 +12,3 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("live") / "live.html"
     path.write_text(live_file(), encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def offline_page(new_context: NewContext) -> Page:
-    return new_context(offline=True).new_page()

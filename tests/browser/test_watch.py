@@ -10,11 +10,13 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from specviz.core.trace import UPLOAD, Trace, dump_trace
 from tests.conftest import AppServer, Visit
 from tests.support.fake_traces import fake_trace, without_alternatives
+from tests.support.known import known
 from tests.support.records import RECORDS
 from tests.support.visitor import PHONE, expect_no_scroll, placed, wait_until_drawn, wait_until_still
 
 MEASURED_HERE = re.compile("^(live · this machine|measured here on .* UTC)$")  # another test may have had this run made
 CHIP = ".stage .round .chip"
+DONE = ".stage[data-run^='live'][data-done]"  # a live run, and the plain run after it, are over
 
 pytestmark = pytest.mark.visitor(permissions=["clipboard-read", "clipboard-write"])
 
@@ -23,37 +25,32 @@ def stage(page: Page) -> Locator:
     return page.locator(".stage")
 
 
-def wait_for_live_run(page: Page, other_than: str | None = None) -> str:
-    """Wait until a live run, and the plain run after it, are over; returns its id."""
-    but = f":not([data-run='{other_than}'])" if other_than else ""
-    page.wait_for_selector(f".stage[data-run^='live']{but}[data-done]")
-    return str(stage(page).get_attribute("data-run"))
+def slider_of(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Draft length")
 
 
 def test_a_change_runs_live_and_the_link_reproduces_it(visit: Visit, app_server: AppServer) -> None:
     page = visit("?view=full", CHIP)
-    page.get_by_role("slider", name="Draft length").focus()
-    page.keyboard.press("ArrowRight")
-    wait_for_live_run(page)
+    slider_of(page).press("ArrowRight")
+    page.wait_for_selector(DONE)
     expect(stage(page).locator(".badge")).to_have_text(MEASURED_HERE)
     expect(page.get_by_text("Identical: both wrote the same 64 tokens.")).to_be_visible()
     expect(page).to_have_url(re.compile("gamma=5"))
-
     page.get_by_role("button", name="First step").click()
     page.get_by_role("button", name="Forward one round").click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
     strip = stage(page).locator(".round").first.inner_text()
+    step = page.locator(".scrubber").input_value()
+    assert f"step={step}" in link
+    page.locator(".scrubber").press("End")  # no longer the place that was copied
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
 
-    other = visit(link.removeprefix(f"{app_server.url}/"), CHIP)
-    wait_for_live_run(other)
-    expect(other.get_by_role("slider", name="Draft length")).to_have_value("5")
+    other = visit(link.removeprefix(f"{app_server.url}/"), DONE)
+    expect(slider_of(other)).to_have_value("5")
     expect(stage(other).locator(".round").first).to_have_text(strip, use_inner_text=True)
-    at = re.search(r"[?&]step=(\d+)", link)
-    assert at is not None
-    expect(stage(other).locator(".scrubber")).to_have_value(at[1])
-
+    expect(stage(other).locator(".scrubber")).to_have_value(step)
     prompt = other.get_by_role("textbox", name="Prompt text")
     prompt.fill("The dog saw a cat and")
     prompt.press("Control+Enter")  # inside the prompt it runs what stands there
@@ -67,58 +64,9 @@ def test_reloading_in_the_middle_of_a_run_brings_it_back(visit: Visit, app_serve
         page = visit("?preset=prose-1&tokens=256&gamma=2", CHIP)
         expect(stage(page)).to_have_attribute("data-rounds", "5")
         page.reload()
-        page.wait_for_selector(".stage .round .chip")
-    wait_for_live_run(page)
-    expect(page).to_have_url(re.compile("tokens=256"))
-
-
-@pytest.mark.full
-def test_the_chosen_view_is_remembered_by_the_browser(visit: Visit) -> None:
-    page = visit("", CHIP)
-    expect(page.locator(".stage[data-view=simple]")).to_be_visible()
-    page.get_by_role("button", name="Show everything").click()
-    expect(page.get_by_role("slider", name="Temperature")).to_be_visible()
-    page.wait_for_function("document.cookie.includes('specviz_view=full')")
-    again = visit("", CHIP)
-    expect(again.locator(".stage[data-view=full]")).to_be_visible()
-
-
-SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
-HELD = "() => sessionStorage.getItem('specviz-tried')?.split(' ').length === 2"
-PLOTS = ("acceptance", "speedup", "lengths")
-DONE = ".stage[data-run^='live'][data-done]"
-
-
-def slider_of(page: Page) -> Locator:
-    return page.get_by_role("slider", name="Draft length γ")
-
-
-def drag(page: Page, length: int) -> None:
-    slider_of(page).evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
-
-
-def expect_tried(page: Page, *names: str) -> None:
-    """The list of what was tried, after the recorded run."""
-    page.get_by_role("button", name="What you tried").click()
-    page.get_by_role("combobox", name="A run").click()
-    listed = page.get_by_role("listbox").get_by_role("option")
-    expect(listed).to_have_count(1 + len(names))
-    for at, name in enumerate(names, start=1):
-        expect(listed.nth(at)).to_contain_text(name)
-
-
-@pytest.mark.full
-def test_lengths_that_a_visitor_passes_are_not_run(visit: Visit) -> None:
-    page = visit("", CHIP, once=True)  # its clock stays as it is set
-    page.clock.install(time=0)
-    page.clock.pause_at(10_000)  # from here on it stands, but for `run_for`
-    for _ in range(4):
-        page.get_by_role("button", name="One token more").evaluate("it => it.click()")
-        page.clock.run_for(500)  # the next press comes before the length is asked for
-        assert "Release the slider" in (page.locator(".reason").text_content() or "")
-    page.clock.resume()
+        page.wait_for_selector(CHIP)
     page.wait_for_selector(DONE)
-    expect_tried(page, "1: wren-nano, 8")
+    expect(page).to_have_url(re.compile("tokens=256"))
 
 
 @pytest.mark.full
@@ -128,15 +76,21 @@ def test_the_list_of_tries_survives_a_reload(visit: Visit) -> None:
     page.get_by_role("option", name="wren-small").first.click()
     page.wait_for_selector(DONE)
     wait_until_drawn(page)
-    shown = page.locator(".stage").get_attribute("data-run")
-    drag(page, 6)
-    slider_of(page).dispatch_event("change")
+    shown = stage(page).get_attribute("data-run")
+    slider_of(page).press("ArrowRight")
     page.wait_for_selector(f"{DONE}:not([data-run='{shown}'])")
-    page.wait_for_function(HELD)
+    page.wait_for_function("sessionStorage.getItem('specviz-tried')?.split(' ').length === 2")
     page.reload()
     page.wait_for_selector(DONE)
-    page.wait_for_function(HELD)
-    expect_tried(page, "1: wren-small, 4", "2: wren-small, 6")
+    wait_until_still(page)
+    page.get_by_role("button", name="What you tried").click()
+    page.get_by_role("combobox", name="A run").click()
+    listed = page.get_by_role("listbox").get_by_role("option")
+    expect(listed).to_have_text(list(map(re.compile, ("", "1: wren-small, 4", "2: wren-small, 5"))))
+
+
+SCREENS = ((1280, 720), (1440, 900), (1920, 1080))
+PLOTS = [f"[data-figure={name}]" for name in ("acceptance", "speedup", "lengths")]
 
 
 def test_the_first_view_fills_the_window_dragging_moves_one_dot_and_on_a_phone_the_controls_come_first(
@@ -147,37 +101,39 @@ def test_the_first_view_fills_the_window_dragging_moves_one_dot_and_on_a_phone_t
         page.set_viewport_size({"width": width, "height": height})
         wait_until_still(page)
         expect_no_scroll(page, "Width", "Height")
-        for name in PLOTS:
-            plot = page.locator(f"[data-figure={name}] .plot")
-            expect(plot).to_be_in_viewport(ratio=1)
-            expect(plot.locator(".curve:not(.pale)").first).to_be_visible()
+        for plot in PLOTS:
+            expect(page.locator(f"{plot} .plot")).to_be_in_viewport(ratio=1)
+            expect(page.locator(f"{plot} .plot .curve:not(.pale)").first).to_be_visible()
     expect_dragging_moves_one_dot(page)
     page.set_viewport_size(PHONE)
     wait_until_still(page)
     parts = [page.get_by_role("combobox", name=name) for name in ("Prompt", "Target", "Draft")]
-    parts += [slider_of(page), *map(page.locator, (".says", ".strip", ".scrubber"))]
-    parts += [page.locator(f"[data-figure={name}]") for name in PLOTS]
+    parts += [slider_of(page), *map(page.locator, (".says", ".strip", ".scrubber", *PLOTS))]
     tops = [box["y"] for box in placed(*parts)]
     assert tops == sorted(tops)
 
 
 def expect_dragging_moves_one_dot(page: Page) -> None:
     """Of the plot by length, and nothing else."""
-    dots = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)")
+    dots, says = page.locator("[data-figure=lengths] .dot.corrected:not(.pale)"), page.locator(".says strong")
     still = [page.locator(part) for part in (".strips", ".draft-length input", ".scrubber", ".change", ".grid")]
     before, [at] = placed(*still), placed(dots)
     seen = [at["x"]]
+
+    def drag(length: int) -> None:
+        slider_of(page).evaluate("(it, to) => { it.value = to; it.dispatchEvent(new Event('input')); }", length)
+
     for length in (5, 9, 16):
-        drag(page, length)
+        drag(length)
         expect(dots).to_have_class("dot corrected hollow")
         seen.append(placed(dots)[0]["x"])
         assert placed(*still) == before
-        expect(page.locator(".says strong")).to_contain_text("estimated")
-        expect(page.locator(".badge")).to_have_text("MODELLED")
-        expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Counted .*: exact"))
+        expect(says).to_contain_text("estimated")
+    expect(page.locator(".badge")).to_have_text("MODELLED")
+    expect(page.locator(".badge")).to_have_attribute("title", re.compile("^Counted .*: exact"))
     assert seen == sorted(set(seen)), "the dot goes to the right with the length"
-    drag(page, 4)
-    expect(page.locator(".says strong")).not_to_contain_text("estimated")
+    drag(4)
+    expect(says).not_to_contain_text("estimated")
     assert placed(dots) == [at]
 
 
@@ -189,10 +145,8 @@ def large_trace(number: int) -> Trace:
     whole = without_alternatives(fake_trace(tokens=4 * number, sharpness=0.3))
     rounds = whole.rounds[:number]
     ids = [token for round in rounds for token in round.emitted_ids]
-    assert whole.autoregressive
-    plain = replace(whole.autoregressive, token_ids=ids, seconds_per_token=[0.004] * len(ids))
-    output = replace(whole.output, token_ids=ids)
-    settings = replace(whole.settings, max_new_tokens=len(ids))
+    plain = replace(known(whole.autoregressive), token_ids=ids, seconds_per_token=[0.004] * len(ids))
+    settings, output = replace(whole.settings, max_new_tokens=len(ids)), replace(whole.output, token_ids=ids)
     return replace(whole, rounds=rounds, autoregressive=plain, output=output, settings=settings)
 
 
@@ -210,14 +164,10 @@ def test_the_largest_trace_is_sent_once_and_a_record_of_another_system_shows_wha
         page.goto(f"{app_server.url}/?view=full")
     wait_until_drawn(page, ".stage")
     page.get_by_text("Save this run, or open one").click()
-    file = {
-        "name": "trace.json",
-        "mimeType": "application/json",
-        "buffer": dump_trace(large_trace(UPLOAD.rounds)).encode(),
-    }
+    content = dump_trace(large_trace(UPLOAD.rounds)).encode()
     received.clear()
     upload = page.locator(".st-key-trace_file input[type=file]")
-    upload.set_input_files(file)
+    upload.set_input_files({"name": "trace.json", "mimeType": "application/json", "buffer": content})
     page.wait_for_selector(".stage[data-run^='file']")
     wait_until_drawn(page)
     expect(page.locator(".stage .strip .round")).to_have_count(UPLOAD.rounds)

@@ -13,18 +13,16 @@ from tests.support.replaying_engine import COSTS
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """As the other tests have it; the command line may set another number."""
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As the other tests have it; the command line may set another number.
+
+    A run's costs are not measured each time, and no calibration is refused: a busy machine runs these tests too.
+    """
+    monkeypatch.setattr(compare, "measure_costs", lambda *_: COSTS)
+    monkeypatch.setattr(calibration, "check_costs", lambda *_: None)
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True)
-def any_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run's costs are not measured each time, and no calibration is refused: a busy machine runs these tests too."""
-    monkeypatch.setattr(compare, "measure_costs", lambda *_: COSTS)
-    monkeypatch.setattr(calibration, "check_costs", lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from specviz.data.prompts.workloads import WORKLOADS
 from specviz.decoding import autoregressive_decode
 from specviz.decoding.sampler import Sampling
 from specviz.models.cached_model import CachedModel
+from specviz.models.catalogue import bundled_names
 from specviz.models.loaded_model import LoadedModel
 from specviz.models.loading import load_model
 from tests.support.joint import FALSE_ALARM, Joint, p_value
@@ -26,9 +27,7 @@ from tests.support.tiny_models import greedy_of_transformers
 ROOT = Path(__file__).parents[2]
 PROMPTS = {workload.name: workload.prompts[0].text for workload in WORKLOADS}
 DRAFTS = ("wren-small", "wren-mini", "wren-nano", "prompt-lookup")
-MODELS = ("wren-base", "wren-small", "wren-mini", "wren-nano")
 NEAR_TIE = 1e-3  # logits this close may change places by rounding
-SETTINGS = DecodeSettings(max_new_tokens=64)
 SHORT = "Once upon a time"
 DRAWS = 2000  # of pairs
 DETAILED = 16  # most probable first tokens whose second tokens are told apart; the other pairs are counted together
@@ -37,21 +36,10 @@ REST = (-1, -1)
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the engine")
 
 
-def in_node(
-    texts: Sequence[str] = (),
-    passes: Sequence[tuple[str, list[int]]] = (),
-    runs: Sequence[dict[str, Any]] = (),
-    draws: Sequence[tuple[dict[str, Any], int]] = (),
-) -> Any:
-    asked = json.dumps({"texts": texts, "passes": passes, "runs": runs, "draws": draws})
-    done = subprocess.run(
-        ["node", "--import", "./tests/js/typescript.js", "tests/js/in_node.js"],
-        cwd=ROOT,
-        input=asked,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def in_node(**asked: Sequence[Any]) -> Any:
+    command = ["node", "--import", "./tests/js/typescript.js", "tests/js/in_node.js"]
+    given = json.dumps(dict.fromkeys(("texts", "passes", "runs", "draws"), ()) | asked)
+    done = subprocess.run(command, cwd=ROOT, input=given, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -59,29 +47,35 @@ def request(prompt: str, draft: str, settings: DecodeSettings) -> dict[str, Any]
     return {"prompt": prompt, "target": "wren-base", "draft": draft, "settings": asdict(settings)}
 
 
+def read(model: LoadedModel, ids: list[int]) -> torch.Tensor:
+    with torch.inference_mode():
+        return CachedModel(model, model.rows).read(ids)
+
+
 def test_texts_get_the_same_ids(target: LoadedModel) -> None:
     texts = [
         *(preset.text for workload in WORKLOADS for preset in workload.all_prompts),
-        *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))),
-        *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "specviz/decoding").glob("*.py"))),
+        *(
+            path.read_text("utf-8")
+            for folder in ("docs", "specviz/decoding")
+            for path in (ROOT / folder).glob("*.[mp][dy]")
+        ),
         "'s 'S can't WE'LL  \n\n  x",
         "a\u0085b \u00a0\u2003c \ufeff d\x00",
         "é ñ 漢字 🙂🙂\u200d e\u0301 ١٢٣ Ⅷ ½",
         "<|endoftext|> is text here",
     ]
     expected = [target.tokens(text, split_special_tokens=True)["input_ids"] for text in texts]
-    assert in_node(texts)["ids"] == expected
+    assert in_node(texts=texts)["ids"] == expected
 
 
 def test_logits_differ_from_pytorchs_by_rounding_alone() -> None:
-    ids = [(place * 1237 + 11) % 4096 for place in range(140)]  # more than one block of every kind
-    made = in_node(passes=[(name, ids[:128]) for name in MODELS])["logits"]
-    for name, logits in zip(MODELS, made, strict=True):
-        model = load_model(name)
-        with torch.inference_mode():
-            expected = CachedModel(model, model.rows).read(ids[:128])
-        assert (torch.tensor(logits) - expected).abs().max() < NEAR_TIE, name
-        assert torch.equal(torch.tensor(logits).argmax(-1), expected.argmax(-1)), name
+    names, ids = bundled_names(), [(place * 1237 + 11) % 4096 for place in range(128)]
+    made = in_node(passes=[(name, ids) for name in names])["logits"]  # more than one block of every kind
+    for name, logits in zip(names, map(torch.tensor, made), strict=True):
+        expected = read(load_model(name), ids)
+        assert (logits - expected).abs().max() < NEAR_TIE, name
+        assert torch.equal(logits.argmax(-1), expected.argmax(-1)), name
 
 
 EVERY_CELL = [(kind, draft, length) for kind in PROMPTS for draft in DRAFTS for length in (1, 2, 4, 7)]
@@ -90,69 +84,57 @@ EACH_DRAFT = [(kind, draft, 4) for kind, draft in zip(PROMPTS, DRAFTS, strict=Fa
 
 @pytest.mark.parametrize(
     ("cells", "tokens"),
-    [
-        pytest.param(EACH_DRAFT, 24, id="each draft"),
-        pytest.param(EVERY_CELL, 64, id="every cell", marks=pytest.mark.full),
-    ],
+    [(EACH_DRAFT, 24), pytest.param(EVERY_CELL, 64, marks=pytest.mark.full)],
+    ids=["each draft", "every cell"],
 )
 def test_greedy_texts_are_the_ones_of_pytorch_and_of_transformers(
     target: LoadedModel, cells: list[tuple[str, str, int]], tokens: int, record_property: Callable[[str, object], None]
 ) -> None:
     """A near-tie may fall the other way; it is reported with its gap."""
-    settings = replace(SETTINGS, max_new_tokens=tokens)
+    settings = DecodeSettings(max_new_tokens=tokens)
     runs = [request(PROMPTS[kind], draft, replace(settings, draft_length=length)) for kind, draft, length in cells]
     written = {kind: autoregressive_decode(target, PROMPTS[kind], settings).output.token_ids for kind, *_ in cells}
     for kind, text in written.items():
-        ids = target.tokens(PROMPTS[kind])["input_ids"]
-        assert text == greedy_of_transformers(target, ids, tokens), kind
+        assert text == greedy_of_transformers(target, target.tokens(PROMPTS[kind])["input_ids"], tokens), kind
     for (kind, draft, length), raw in zip(cells, in_node(runs=runs)["traces"], strict=True):
         trace = parse_trace(json.dumps(raw))  # every other part of the program opens it
-        assert trace.output.token_ids == trace.autoregressive.token_ids, (kind, draft, length)
-        if trace.output.token_ids != written[kind]:
-            gap = gap_at_first_difference(target, trace.prompt.token_ids, trace.output.token_ids, written[kind])
+        ours, theirs = trace.output.token_ids, written[kind]
+        assert ours == trace.autoregressive.token_ids, (kind, draft, length)
+        if ours != theirs:
+            place = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b)
+            logits = read(target, [*trace.prompt.token_ids, *ours[:place]])[-1]
+            gap = float((logits[ours[place]] - logits[theirs[place]]).abs())
             record_property(f"near-tie {kind} {draft} {length}", gap)
             assert gap < NEAR_TIE, (kind, draft, length)
-
-
-def gap_at_first_difference(target: LoadedModel, prompt: list[int], one: list[int], other: list[int]) -> float:
-    place = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    with torch.inference_mode():
-        logits = CachedModel(target, target.rows).read([*prompt, *one[:place]])[-1]
-    return float((logits[one[place]] - logits[other[place]]).abs())
 
 
 def exact_pairs(model: LoadedModel, settings: DecodeSettings) -> Joint:
     """The probability of each pair after the short prompt, by PyTorch; all but the detailed ones are REST."""
     ids, sampler = model.tokens(SHORT)["input_ids"], Sampling(settings, torch.Generator())
 
-    def after(text: list[int]) -> torch.Tensor:
-        with torch.inference_mode():
-            return sampler.scores(CachedModel(model, model.rows).read(text)[-1:].double())[0]
+    def after(*more: int) -> torch.Tensor:
+        return sampler.scores(read(model, [*ids, *more])[-1:].double())[0]
 
-    first = after(ids)
-    joint: Joint = {}
+    first, joint = after(), Joint()
     for a in map(int, first.topk(DETAILED).indices):
-        second = after([*ids, a])
+        second = after(a)
         joint |= {(a, b): float(first[a] * second[b]) for b in map(int, second.nonzero().flatten()) if first[a] > 0}
     return joint | {REST: 1 - sum(joint.values())}
 
 
-def grouped(pairs: list[list[int]], joint: Joint) -> Counter[tuple[int, ...]]:
+def chance(pairs: list[list[int]], joint: Joint) -> float:
     detailed = {pair[0] for pair in joint}
-    return Counter((a, b) if a in detailed else REST for a, b in pairs)
+    return p_value(Counter((a, b) if a in detailed else REST for a, b in pairs), joint)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "how",
-    [{}, {"verification": "block"}, {"top_k": 12, "top_p": 0.9, "verification": "block"}],
-    ids=["token", "block", "block, top-k and top-p"],
-)
-def test_sampled_pairs_are_distributed_as_pytorchs(target: LoadedModel, nano: LoadedModel, how: dict[str, Any]) -> None:
+@pytest.mark.parametrize("more", [{}, {"top_k": 12, "top_p": 0.9}], ids=["all", "top-k and top-p"])
+@pytest.mark.parametrize("verification", ["token", "block"])
+def test_sampled_pairs_are_distributed_as_pytorchs(
+    target: LoadedModel, nano: LoadedModel, verification: Any, more: dict[str, Any]
+) -> None:
     """A right engine fails once in 10,000 sets of seeds; these are fixed. The draft's own pairs would be found out."""
-    settings = replace(SETTINGS, temperature=1.0, max_new_tokens=3, draft_length=2, stop_at_eos=False, **how)
-    expected, of_draft = (exact_pairs(model, settings) for model in (target, nano))
+    settings = DecodeSettings(3, 2, temperature=1.0, stop_at_eos=False, verification=verification, **more)
     (pairs,) = in_node(draws=[(request(SHORT, "wren-nano", settings), DRAWS)])["pairs"]
     assert len(pairs) == DRAWS
-    assert p_value(grouped(pairs, expected), expected) > FALSE_ALARM
-    assert p_value(grouped(pairs, of_draft), of_draft) < FALSE_ALARM
+    assert chance(pairs, exact_pairs(target, settings)) > FALSE_ALARM > chance(pairs, exact_pairs(nano, settings))

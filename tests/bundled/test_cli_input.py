@@ -9,8 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.trace import dump_trace
-from tests.support.commands import HOSTILE, PROMPT, SHORT, Cli, hostile_trace, without_progress
-from tests.support.tiny_models import save, tiny_model
+from tests.support.commands import HOSTILE, SHORT, Cli, hostile_trace, without_progress
 
 
 def refused(run: Cli, *arguments: object) -> str:
@@ -100,25 +99,18 @@ def test_bad_input_is_one_line(kind: str, run: Cli, snapshot: SnapshotAssertion)
 
 
 def test_bad_files_are_one_line(run: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"\xff\xfe\x00binary\x80")
-    assert "is not UTF-8 text" in refused(run, "run", *SHORT, "--prompt-file", file)
-    assert "The trace is not valid at the file" in refused(run, "show", file)
-    assert "is not UTF-8 text" in refused(run, "sweep", *SHORT, "--csv", file)
-    file.write_text("a" * 2**20)
-    assert "1,048,576 characters" in refused(run, "run", *SHORT, "--prompt-file", file)
-    file.write_text("my,own,table\n1,2,3")
-    assert "it has no column target" in refused(run, "sweep", *SHORT, "--csv", file)
-    assert file.read_text() == "my,own,table\n1,2,3"
     trace = json.loads(dump_trace(hostile_trace()))
     trace["rounds"][0]["drafted"][0]["id"] = HOSTILE
-    file.write_text(json.dumps(trace))
-    assert "not valid at rounds.0.drafted.0.id" in refused(run, "show", file)
-
-
-def test_sampling_with_two_tokenizers(run: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tiny, short = save(tiny_model(seed=1), tmp_path), ("--max-new-tokens", "2", "--temperature", "1")
-    capsys.readouterr()  # what saving printed
-    said = refused(run, "run", "--target", "wren-base", "--draft", tiny, *PROMPT, *short)
-    assert f"{tiny} cannot draft for wren-base, because their tokenizers differ" in said
-    assert "set the temperature to 0, or use one family." in said
+    prompt, show, table = (["run", *SHORT, "--prompt-file"], ["show"], ["sweep", *SHORT, "--csv"])
+    file = tmp_path / "file"
+    for content, command, said in (
+        (b"\xff\xfe\x00binary\x80", prompt, "is not UTF-8 text"),
+        (b"\xff\xfe\x00binary\x80", show, "The trace is not valid at the file"),
+        (b"\xff\xfe\x00binary\x80", table, "is not UTF-8 text"),
+        (b"a" * 2**20, prompt, "1,048,576 characters"),
+        (b"my,own,table\n1,2,3", table, "it has no column target"),
+        (json.dumps(trace).encode(), show, "not valid at rounds.0.drafted.0.id"),
+    ):
+        file.write_bytes(content)
+        assert said in refused(run, *command, file)
+        assert file.read_bytes() == content

@@ -16,11 +16,11 @@ from specviz.measure.race import RacePrompt
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
 from specviz.models.catalogue import BYTES_OF, bundled_heads, bundled_names
 from specviz.models.loaded_model import Reader
-from specviz.service import EngineService, JobView, workshop
+from specviz.service import EngineService, workshop
 from specviz.service.handlers import job_steps
 from specviz.service.protocol import Calibrate, EngineReady, GuessAlong, JobCommand, Race, Run, Sweep, parse_event
 from specviz.service.workshop import ModelCache, Workshop
-from tests.support.services import PATIENCE, run_of
+from tests.support.services import PATIENCE, run_of, submit, until_state
 
 STORY = "Once upon a time, there was a little girl named Lily."
 
@@ -54,13 +54,12 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     library = Library()
-    monkeypatch.setattr(workshop, "load_model", library.load)
-    for name in ("warm_up", "set_aside"):
-        monkeypatch.setattr(workshop, name, lambda *_: None)
+    for name, instead in (("load_model", library.load), ("warm_up", Mock()), ("set_aside", Mock())):
+        monkeypatch.setattr(workshop, name, instead)
     return library
 
 
-def cache_of(budget: int, *names: str) -> ModelCache:
+def cache_of(budget: int, names: str) -> ModelCache:
     cache = ModelCache(budget)
     cache._sizes = dict.fromkeys("abcd", 25)
     for name in names:
@@ -73,7 +72,7 @@ def held(cache: ModelCache) -> str:
 
 
 def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Library) -> None:
-    cache = cache_of(250, *"aba")
+    cache = cache_of(250, "aba")
     assert library.loaded == [("a", "float32"), ("b", "float32")], "each once"
     at_loading: list[int] = []
     library.before_loading = lambda: at_loading.append(cache.bytes)
@@ -87,7 +86,7 @@ def test_the_longest_unused_model_leaves_before_the_next_is_loaded(library: Libr
 
 
 def test_a_model_in_use_never_leaves_and_nothing_leaves_for_a_pair_beyond_the_budget(library: Library) -> None:
-    cache = cache_of(200, "a", "b")
+    cache = cache_of(200, "ab")
     cache.get("c", keep=("a", "c"))
     assert held(cache) == "ac"
     cache = cache_of(150, "a")
@@ -109,30 +108,12 @@ def test_the_budget_is_the_operators_or_half_of_what_is_free(
     assert workshop.budget_from_environment() == budget
 
 
-# The engine, which refuses no costs here: on a busy machine it would refuse them again and again.
-ENGINE = """
-from specviz.measure import calibration
-from specviz.service.engine import main
-calibration.check_costs = lambda *_: None
-main()
-"""
-
-
 @pytest.fixture(scope="module")
 def service() -> Iterator[EngineService]:
-    service = EngineService((sys.executable, "-c", ENGINE))
+    service = EngineService()
     service.start()
     yield service
     service.close()
-
-
-def finish(service: EngineService, job: int) -> JobView:
-    return service.wait(job, lambda view: view.finished, PATIENCE)
-
-
-def run(service: EngineService, request: RunRequest) -> JobView:
-    """A run of its own, also where another test has asked for the same."""
-    return finish(service, service.submit("ada", "run", lambda job: Run(job, request), fresh=True))
 
 
 HEADS = [name for name, head in bundled_heads().items() if head.target == bundled_names()[0]]
@@ -140,7 +121,8 @@ HEADS = [name for name, head in bundled_heads().items() if head.target == bundle
 
 @pytest.mark.parametrize("draft", ["wren-nano", "lookup", *HEADS, "early-exit:2"])
 def test_a_run_is_a_whole_trace(service: EngineService, draft: str) -> None:
-    found = run_of(run(service, RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))))
+    asked = RunRequest(STORY, draft=draft, settings=DecodeSettings(max_new_tokens=24))
+    found = run_of(until_state(service, submit(service, draft, asked), "done"))
     assert parse_trace(dump_trace(found.trace)) == found.trace
     assert found.trace.autoregressive.token_ids == found.trace.output.token_ids
     assert found.plain_text == found.trace.output.text

@@ -19,14 +19,21 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.full  # a package is built, and every example run
 
 
+def said_by(*command: object, cwd: Path = ROOT, path: str = "") -> str:
+    """The standard output of a command that succeeds and says nothing on standard error."""
+    environment = {**os.environ, **({"PYTHONPATH": path} if path else {})}
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
     [file] = folder.glob("specviz-*.whl")
-    return file
+    return ZipFile(file)
 
 
 def files(folder: str) -> set[str]:
@@ -35,8 +42,8 @@ def files(folder: str) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in found}
 
 
-def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
-    names = set(ZipFile(wheel).namelist())
+def test_the_wheel_holds_all_modules_assets_and_pages(wheel: ZipFile) -> None:
+    names = set(wheel.namelist())
     modules, assets, pages = files("specviz"), files("assets"), files("pages")
     assert len(pages) == 8 + len(FORMER)
     app = {"app.py", "serve.py", ".streamlit/config.toml", *pages}
@@ -45,43 +52,29 @@ def test_the_wheel_holds_all_modules_assets_and_pages(wheel: Path) -> None:
     assert packed - names == set()
     assert {"specviz/py.typed", "specviz/assets/models/wren-base/model.safetensors"} <= names
     [points] = [name for name in names if name.endswith("entry_points.txt")]
-    assert "specviz = specviz.cli.main:main" in ZipFile(wheel).read(points).decode()
+    assert "specviz = specviz.cli.main:main" in wheel.read(points).decode()
 
 
-def test_an_installed_package_runs_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+def test_an_installed_package_runs_outside_the_checkout(wheel: ZipFile, tmp_path: Path) -> None:
+    installed, elsewhere = str(tmp_path / "installed"), tmp_path / "elsewhere"
     elsewhere.mkdir()
-    ZipFile(wheel).extractall(installed)
-
-    def python(*arguments: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(installed)}
-        command = [sys.executable, *arguments]
-        done = subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    pair = ["--target", "wren-base", "--draft", "wren-nano", "--max-new-tokens", "8"]
-    shown = python("-m", "specviz", "run", *pair, "--prompt", "Once upon a time")
+    wheel.extractall(installed)
+    run = ["run", "--target", "wren-base", "--draft", "wren-nano", "--max-new-tokens", "8", "--prompt", "Once"]
+    shown = said_by(sys.executable, "-m", "specviz", *run, cwd=elsewhere, path=installed)
     assert "Identical: both wrote the same 8 tokens." in shown
-    folders = python("-c", "from specviz.core.files import APP_FOLDER, ASSETS; print(APP_FOLDER, ASSETS)").split()
-    assert folders == [str(installed / "specviz/webapp"), str(installed / "specviz/assets")]
+    script = "from specviz.core.files import APP_FOLDER, ASSETS; print(APP_FOLDER, ASSETS)"
+    folders = said_by(sys.executable, "-c", script, cwd=elsewhere, path=installed).split()
+    assert folders == [f"{installed}/specviz/webapp", f"{installed}/specviz/assets"]
 
 
 def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
-    """Before: README said `python -m specviz`, and no python that a shell finds could do that after make run.
-
-    In an environment of its own, which borrows the packages of this one.
-    """
+    """In an environment of its own, which borrows the packages of this one."""
     venv = tmp_path / "venv"
     (tmp_path / "specviz.py").write_text("raise SystemExit('what lies there is another one')")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    made = subprocess.run(["make", f"VENV={venv}", f"{venv}/bin/specviz"], cwd=ROOT, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(site.getsitepackages())}
-    run = [venv / "bin" / "specviz", "show", ROOT / "assets/traces/first.json"]
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "wren-base" in done.stdout
+    said_by(sys.executable, "-m", "venv", "--without-pip", venv)
+    said_by("make", f"VENV={venv}", f"{venv}/bin/specviz")
+    show = [venv / "bin/specviz", "show", ROOT / "assets/traces/first.json"]
+    assert "wren-base" in said_by(*show, cwd=tmp_path, path=os.pathsep.join(site.getsitepackages()))
 
 
 SAID = {
@@ -94,10 +87,7 @@ def test_every_example_runs() -> None:
     """A drafter of one's own is lossless, and some of its guesses are accepted; a trace is printed, and is a frame."""
     assert {file.stem for file in (ROOT / "examples").glob("*.py")} - {"__init__"} == SAID.keys()
     for name, said in SAID.items():
-        command = [sys.executable, "-m", f"examples.{name}"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert re.search(said, done.stdout), done.stdout
+        assert re.search(said, said_by(sys.executable, "-m", f"examples.{name}"))
 
 
 def test_the_notebook_is_saved_without_outputs_runs_and_plays_its_run() -> None:

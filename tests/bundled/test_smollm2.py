@@ -61,20 +61,13 @@ def test_whoever_drafts_it_writes_its_own_text(draft: str, smollm2: LoadedModel)
     assert accepted > 2
 
 
-def test_its_head_drafts_for_no_other_model() -> None:
-    with pytest.raises(InputError, match=r"^smol-eagle drafts from the hidden states of smollm2, .* wren-nano\.$"):
-        make_drafter("smol-eagle", load_model("wren-nano"))
-
-
 def test_a_person_writes_its_answer_beside_the_head_that_was_trained_on_it(smollm2: LoadedModel) -> None:
     plan = GamePlan.chosen(0, "facts", "type", SMOLLM2)
     request = plan.request("What is the capital of France?")
-    settings = DecodeSettings(max_new_tokens=8, prompt_format="chat")
-    own = autoregressive_decode(smollm2, request.prompt, settings).output
-    guess = GameRequest("guess", guess=own.text)
+    own = autoregressive_decode(smollm2, request.prompt, DecodeSettings(8, prompt_format="chat")).output
     workshop = workshop_with(smollm2, load_draft(plan.rival, smollm2))
-    (turn,) = [event.item for event in play_steps(Play(1, request, guess), workshop) if isinstance(event, JobItem)]
-    typed = len(own.token_ids) - (own.stopped_by == "eos")  # nobody types the end of a text
-    assert turn.trace.rounds[0].accepted == typed
+    play = Play(1, request, GameRequest("guess", guess=own.text))
+    (turn,) = [event.item for event in play_steps(play, workshop) if isinstance(event, JobItem)]
+    assert turn.trace.rounds[0].accepted == len(own.token_ids) - (own.stopped_by == "eos")  # nobody types the end
     assert turn.text.startswith(request.prompt + own.text)
     assert turn.rivals[plan.rival].drafted

@@ -3,23 +3,76 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from benchmarks.serving import free_port
 from specviz.measure.sweep.cluster import NAMESPACE
 from specviz.measure.sweep.rows import SweepRow, parse_rows
-from tests.cluster.conftest import TwoNodes
+from tests.support.known import known
 
 ROOT = Path(__file__).parents[2]
 PROMPTS = ["Once upon a time", "One day a girl", "The cat sat on", "A dog ran to", "Tom had a red", "It was a hot"]
 LENGTHS = (1, 2, 3, 4)
-PAIR = ["--target", "wren-base", "--draft", "wren-nano"]
-EVERY = {(f"line-{number}", length) for number in range(1, len(PROMPTS) + 1) for length in LENGTHS}
-PATIENCE = 300  # seconds; far more than any of this needs, so that a busy machine fails no test
+EVERY = [(f"line-{number}", length) for number in range(1, len(PROMPTS) + 1) for length in LENGTHS]
+# A node's helpers are Python programs, which start slowly on a busy machine: by default Ray gives them 15 seconds.
+PATIENT = {"agent_register_timeout_ms": 300_000, "raylet_start_wait_time_s": 300, "enable_metrics_collection": False}
+HELPERS = ("metrics_agent_port", "runtime_env_agent_port", "dashboard_agent_listen_port", "metrics_export_port")
+STARTS = 4  # times that a cluster is tried
+LEAST = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
+
+
+@dataclass
+class TwoNodes:
+    """A running cluster of two nodes, "first" and "second", of one processor each. The first one is the head."""
+
+    cluster: Any
+    second: Any
+
+    def kill_second(self) -> None:
+        """End all of the second node's processes at once, as when its machine loses power.
+
+        Ray ends the node's own process; its workers would notice that only some time later, and work until then.
+        """
+        (raylet,) = self.second.all_processes["raylet"]
+        workers = psutil.Process(raylet.process.pid).children(recursive=True)
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+        self.cluster.remove_node(self.second, allow_graceful=False)
+
+
+@pytest.fixture
+def two() -> Iterator[TwoNodes]:
+    """A new cluster, ended after the test."""
+    started = next((started for _ in range(STARTS) if (started := _started())), None)
+    assert started, f"no cluster started in {STARTS} tries"
+    yield started
+    started.cluster.shutdown()
+
+
+def _started() -> TwoNodes | None:
+    """None if a node did not start within the 30 seconds that Ray gives it: a busy machine needs another try.
+
+    With ports chosen here, Ray does not wait for a node's helpers to choose them.
+    """
+    from ray.cluster_utils import Cluster
+
+    cluster, nodes = Cluster(), {}
+    try:
+        for name, more in (("first", {"_system_config": PATIENT}), ("second", {})):
+            nodes[name] = cluster.add_node(node_name=name, **LEAST, **more, **{each: free_port() for each in HELPERS})
+    except Exception as error:  # Ray names no class for it
+        print(f"The cluster did not start: {error}")
+        cluster.shutdown()
+        return None
+    return TwoNodes(cluster, nodes["second"])
 
 
 @pytest.fixture
@@ -29,86 +82,66 @@ def prompts(tmp_path: Path) -> Path:
     return file
 
 
-class Command:
-    """A `specviz` command that runs beside the test; its progress is read line by line."""
-
-    def __init__(self, log: Path, *arguments: object) -> None:
-        self._log = log
-        command = [sys.executable, "-m", "specviz", *map(str, arguments)]
-        with log.open("w") as output:
-            self._process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True)
-
-    def progress(self) -> Iterator[str]:
-        """Each line on standard error, until the command ends."""
-        assert self._process.stderr is not None
-        with self._process.stderr as lines:
-            for line in lines:
-                print(line, end="")  # pytest shows it if the test fails
-                yield line
-
-    def ended(self) -> tuple[int, str]:
-        """Its status and what it printed, when it has ended."""
-        status = self._process.wait(PATIENCE)
-        return status, self._log.read_text(encoding="utf-8")
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    return tmp_path / "rows.csv"
 
 
-def sweep(prompts: Path, *more: object) -> list[object]:
-    return ["sweep", *PAIR, "--prompts-file", prompts, "--draft-lengths", ",".join(map(str, LENGTHS)), *more]
+def command(name: str, prompts: Path, csv: Path, *more: object) -> list[str]:
+    asked = [name, "--target", "wren-base", "--draft", "wren-nano", "--prompts-file", prompts, "--csv", csv, *more]
+    return [sys.executable, "-m", "specviz", *map(str, asked)]
+
+
+def done(command: list[str]) -> tuple[int, str, list[str]]:
+    """Its status, what it printed, and the lines on standard error."""
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return ended.returncode, ended.stdout, ended.stderr.splitlines()
 
 
 def measured(csv: Path) -> list[SweepRow]:
     return parse_rows(csv.read_text(encoding="utf-8"), csv.name)
 
 
-def cells(rows: Sequence[SweepRow]) -> list[tuple[str, int]]:
-    return sorted((row.preset, row.draft_length) for row in rows)
-
-
 def test_both_nodes_measure_and_one_that_is_killed_loses_nothing(
-    cluster: TwoNodes, prompts: Path, tmp_path: Path
+    two: TwoNodes, prompts: Path, csv: Path, tmp_path: Path
 ) -> None:
-    csv = tmp_path / "rows.csv"
-    arguments = sweep(prompts, "--max-new-tokens", 24, "--csv", csv, "--json", "-", "--ray", cluster.address)
-    command, said, begun = Command(tmp_path / "log", *arguments), list[str](), 0
-    for line in command.progress():
+    more = ("--draft-lengths", "1,2,3,4", "--max-new-tokens", 24, "--json", "-", "--ray", two.cluster.address)
+    sweep, out, said, begun = command("sweep", prompts, csv, *more), tmp_path / "out", list[str](), 0
+    with out.open("w") as printed:
+        running = subprocess.Popen(sweep, cwd=ROOT, stdout=printed, stderr=subprocess.PIPE, text=True)
+    for line in known(running.stderr):
         said.append(line)
         begun += line.startswith("progress: second: line-")
         if begun == 2:  # its first prompt is measured and saved, and the next one is under way
             begun += 1
             saved = measured(csv)
-            cluster.kill_second()
-    status, printed = command.ended()
-    assert status == 0, said
+            two.kill_second()
+    assert running.wait() == 0, said
     rows = measured(csv)
-    assert cells(rows) == sorted(EVERY)
+    assert sorted((row.preset, row.draft_length) for row in rows) == EVERY
     assert {row.node for row in saved} >= {"second"}
     assert rows[: len(saved)] == saved
     assert {row.node for row in rows} == {"first", "second"}
     assert all(row.machine for row in rows)
     assert any(line.startswith("note: node second is gone (its process or its machine ended)") for line in said)
     assert [line for line in said if "first: loading" in line] == ["progress: first: loading wren-base and wren-nano\n"]
-    assert len(json.loads(printed)["rows"]) == len(EVERY)  # nothing else is on standard output
-
-    again = Command(tmp_path / "log", *arguments)
-    said = list(again.progress())
-    assert again.ended()[0] == 0, said
-    assert measured(csv) == rows
+    assert len(json.loads(out.read_text(encoding="utf-8"))["rows"]) == len(EVERY), "nothing else is printed"
+    status, _, said = done(sweep)
+    assert (status, measured(csv)) == (0, rows), said
 
 
-def test_a_node_that_another_sweep_uses_is_left_alone(cluster: TwoNodes, prompts: Path, tmp_path: Path) -> None:
-    csv = tmp_path / "rows.csv"
-    arguments = sweep(prompts, "--max-new-tokens", 8, "--csv", csv, "--ray", cluster.address)
-    with other_sweep(cluster.address) as workers:
-        command = Command(tmp_path / "log", *arguments)
-        *_, last = command.progress()
-        assert command.ended() == (2, "")
-        assert last == "specviz: Another sweep uses every node of the cluster: try again when it is done.\n"
+def test_a_node_that_another_sweep_uses_is_left_alone(two: TwoNodes, prompts: Path, csv: Path) -> None:
+    more = ("--draft-lengths", "1,2", "--max-new-tokens", 8, "--ray", two.cluster.address)
+    sweep = command("sweep", prompts, csv, *more)
+    with other_sweep(two.cluster.address) as workers:
+        *refused, said = done(sweep)
+        assert refused == [2, ""]
+        assert said[-1] == "specviz: Another sweep uses every node of the cluster: try again when it is done."
         import ray
 
         ray.kill(workers["second"])
-        command = Command(tmp_path / "log", *arguments)
-        said = list(command.progress())
-        assert command.ended()[0] == 0, said
+        status, _, said = done(sweep)
+        assert status == 0, said
     assert {row.node for row in measured(csv)} == {"second"}
 
 
@@ -128,13 +161,11 @@ def other_sweep(address: str) -> Iterator[dict[str, Any]]:
         ray.shutdown()
 
 
-def test_a_cluster_that_the_command_starts_here(prompts: Path, tmp_path: Path) -> None:
-    csv = tmp_path / "rows.csv"
-    compare = ["compare", *PAIR, "--prompts-file", prompts, "--draft-length", 2, "--max-new-tokens", 8]
-    command = Command(tmp_path / "log", *compare, "--csv", csv, "--ray", "local")
-    said = list(command.progress())
-    assert command.ended()[0] == 0, said
+def test_a_cluster_that_the_command_starts_here(prompts: Path, csv: Path) -> None:
+    more = ("--draft-length", 2, "--max-new-tokens", 8, "--ray", "local")
+    status, _, said = done(command("compare", prompts, csv, *more))
+    assert status == 0, said
     rows = measured(csv)
-    assert cells(rows) == [(f"line-{number}", 2) for number in range(1, len(PROMPTS) + 1)]
+    assert sorted((row.preset, row.draft_length) for row in rows) == [cell for cell in EVERY if cell[1] == 2]
     assert len({row.node for row in rows}) == 1
     assert rows[0].node

@@ -10,11 +10,11 @@ import httpx2
 import psutil
 import pytest
 
+from benchmarks.serving import free_port
 from specviz.service import EngineService
 from specviz.service.child import ENGINE
 from specviz.service.limits import ServiceLimits
 from specviz.service.stream import EngineAddress, StreamEngine
-from tests.support.app_server import free_port
 from tests.support.services import ENGINE as REPLAYING
 from tests.support.services import PATIENCE, begun, run, run_of, until_state
 
@@ -111,7 +111,7 @@ def test_an_engine_process_that_is_killed_is_started_again(engines: Serve, serve
     assert len(run_of(until_state(service, job, "done")).trace.output.token_ids) == LONG["max_new_tokens"]
 
 
-def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, server: Server) -> None:
+def test_two_servers_share_an_engine_and_one_that_cancels_or_dies_frees_it(engines: Serve, server: Server) -> None:
     where = engines(REPLAYING, least=1)
     one, two = server(where, 1), server(where, 1)
     held = run(one, "ada", "hold")
@@ -121,11 +121,6 @@ def test_two_servers_share_an_engine_and_cancel_each_their_own(engines: Serve, s
     one.cancel("ada", "run")
     assert until_state(two, other, "done").rounds == 3
     assert one.view(held).state == "cancelled"
-
-
-def test_a_server_that_dies_frees_its_engine(engines: Serve, server: Server) -> None:
-    where = engines(REPLAYING, least=1)
-    one, two = server(where, 1), server(where, 1)
     begun(one, run(one, "ada", "hold"))
     one.close()
     until_state(two, run(two, "bob", "rounds 1"), "done")

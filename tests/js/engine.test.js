@@ -7,7 +7,7 @@ import { Llama } from "../../assets/browser/engine/llama.js";
 import { Random, Sampling, draw, softmax } from "../../assets/browser/engine/sampler.js";
 import { tensorsIn } from "../../assets/browser/engine/models.js";
 import { BlockRule, SamplingRule } from "../../assets/browser/engine/verification.js";
-import { filesOf, firstTrace, loaded, settingsOf } from "./made_models.js";
+import { filesOf, loaded, settingsOf } from "./made_models.js";
 
 const PROMPT = [0, 1273, 402, 261, 610, 44, 279, 3000, 17, 611, 5, 9];
 
@@ -91,13 +91,9 @@ test("weights that are not whole, of another format or of another model are refu
   assert.throws(() => new Llama(config, file, tensors, []), /no WebAssembly with SIMD/);
 });
 
-test("the tokenizer reads the prompt of the first screen, and shows every token, as Python does", async () => {
+test("the tokenizer writes any text again, and a cut character as its sign", async () => { // tests/bundled has the ids, engine_worker.test.js what is shown
   const { tokenizer } = await loaded("wren-nano");
-  const { prompt, rounds, output } = firstTrace();
-  assert.deepEqual(tokenizer.encode(prompt.text), prompt.token_ids);
-  assert.deepEqual(prompt.token_ids.map((id) => tokenizer.shown(id)), prompt.tokens);
-  for (const { drafted } of rounds) for (const { id, text } of drafted) assert.equal(tokenizer.shown(id), text);
-  assert.equal(tokenizer.decode(output.token_ids), output.text);
   const strange = "<|endoftext|> é漢🙂\u0000 \n\n x";
   assert.equal(tokenizer.decode(tokenizer.encode(strange)), strange);
+  assert.match(tokenizer.decode(tokenizer.encode("🙂").slice(0, -1)), /^\ufffd+$/);
 });

@@ -5,7 +5,7 @@ import { beforeEach, mock, test } from "node:test";
 
 import { Pace } from "../../assets/browser/live/decoder.js";
 import { RaceClock } from "../../assets/browser/race/clock.js";
-import { Reporter } from "../../assets/browser/shared/mounting.js";
+import { Reporter, mount } from "../../assets/browser/shared/mounting.js";
 import { Playhead } from "../../assets/browser/stage/playhead.js";
 
 const [PROPOSE, CHECK, JUDGE] = [750, 650, 1150]; // ms at 1×
@@ -193,4 +193,27 @@ test("after a drawing three times as long is left; the first trace of a run and 
   pace.begin();
   arrives(1800);
   assert.deepEqual(drawn, [1000, 1400, 1650, 1800]);
+});
+
+test("a part that stays gets every payload; one whose place is another is stopped; an end that comes too late ends nothing", () => {
+  Object.assign(globalThis, { ShadowRoot: class {}, HTMLElement: class {} });
+  const [made, root] = [[], { isConnected: true, querySelector: () => root.node }];
+  const place = () => (root.node = { isConnected: true });
+  const update = mount(".part", () => {
+    const part = { node: root.node, loaded: [], stopped: 0, load: ({ data }) => part.loaded.push(data), stop: () => (part.stopped += 1) };
+    made.push(part);
+    return part;
+  });
+  const given = (data) => update({ parentElement: root, data: data && new TextEncoder().encode(JSON.stringify(data)) });
+  const became = () => made.map(({ loaded, stopped }) => [loaded, stopped]);
+  place();
+  given(null);
+  given(1)();
+  given(2)();
+  assert.deepEqual(became(), [[[1, 2], 0]]);
+  place();
+  const end = given(3);
+  root.isConnected = false;
+  end();
+  assert.deepEqual(became(), [[[1, 2], 1], [[3], 1]]);
 });

@@ -11,7 +11,7 @@ import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from tests.load.visitors import GIVE_UP_SECONDS, Visitor, visiting
+from tests.load.visitors import GIVE_UP_SECONDS, visiting
 
 Attack = Callable[[int], Awaitable[None]]
 LONG = "x" * 1_000_000
@@ -41,12 +41,11 @@ async def connect_only(port: int) -> None:
 async def announce_files(port: int) -> None:
     """Files that are announced and never sent."""
     async with visiting(port) as visitor:
-        await _on_a_page(visitor)
+        await visitor.open()
+        await visitor.first_script()
         for number in range(14):
-            message = BackMsg()
-            message.file_urls_request.request_id = message.file_urls_request.session_id = visitor.session
-            message.file_urls_request.file_names.append(f"{number}.csv")
-            await visitor.socket.send(message.SerializeToString())
+            named = {"request_id": visitor.session, "session_id": visitor.session, "file_names": [f"{number}.csv"]}
+            await visitor.socket.send(BackMsg(file_urls_request=named).SerializeToString())
         await visitor.stay(5)
 
 
@@ -103,11 +102,6 @@ async def open_classes(port: int) -> None:
             if await visitor.stay_until(lambda: "class_open" in visitor.widgets, GIVE_UP_SECONDS) is not None:
                 await visitor.press("class_open")
                 await visitor.stay(2)
-
-
-async def _on_a_page(visitor: Visitor) -> None:
-    await visitor.open()
-    await visitor.first_script()
 
 
 ATTACKS: tuple[Attack, ...] = (

@@ -7,8 +7,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import UploadedFileInfo
 
 from benchmarks.serving import ROOT
+from specviz.measure.sweep.rows import COLUMNS, dump_frame, frame_of
+from tests.support.fake_rows import row_at
 from tests.support.hostile_records import RECORDS, of_about
 
 LINK_WORDS = ("preset", "target", "draft", "gamma", "temperature", "tokens", "seed", "run", "prompt", "format", "tab")
@@ -22,32 +25,67 @@ BOXES += [("be_the_draft", "", "be_the_draft_guess"), ("class", "", "class_name"
 HELD = [("be_the_draft", "", "kept-game"), ("learn", QUIZ, "kept-answers"), ("class", "", "kept-class")]
 HELD += [("", "", "kept-tried")]
 GAME = b'{"link":{},"games":[[{"text":"","text_ids":[],"joins":false,"ended":false,"rivals":{'
+TURNS = b'{"link":{},"games":[['
+
+
+def many(part: bytes, count: int) -> bytes:
+    return b",".join(part % number if b"%" in part else part for number in range(count))
 
 
 def rivals() -> bytes:
     """A saved game with many rivals in one turn."""
-    return GAME + b",".join(b'"k%d":{}' % number for number in range(170_000)) + b"}}],[],[]]}"
+    return GAME + many(b'"k%d":{}', 170_000) + b"}}],[],[]]}"
 
 
+def table(text: str) -> bytes:
+    """A sweep's header and one row whose workload is this text."""
+    header, row, _ = dump_frame(frame_of([row_at("story", 4, 1.5)])).split("\r\n")
+    cells = row.split(",")
+    cells[COLUMNS.index("workload")] = text
+    return f"{header}\r\n{','.join(cells)}\r\n".encode()
+
+
+def repeated(part: bytes) -> bytes:
+    """A record with many values for its size."""
+    return b'{"per_step_accepted":[' + part * (900_000 // len(part)) + b"1]}"
+
+
+# As in tests/hostile: before the hyphen stands what they pass for.
 MADE: dict[str, Callable[[], bytes]] = {
-    "empty.json": lambda: b"",
-    "gzip.json": lambda: b"\x1f\x8b\x08\x00rubbish",
-    "empty-rounds.json": lambda: b'{"rounds":[' + b",".join([b"{}"] * 20_000) + b"]}",
-    "many-rounds.json": lambda: b'{"schema":2,"rounds":[' + b'{"index": 12345},' * 200_000 + b"0]}",
-    "deep.json": lambda: b"[" * 200_000,
-    "numbers.json": lambda: b'{"schema":2,"rounds":[' + b"0.51234," * 480_000 + b"0]}",
-    "lists.json": lambda: b"[" + b"[]," * 1_300_000 + b"1]",
-    "digits.json": lambda: b'{"schema": 1, "rounds": "' + b"9" * 1_000_000 + b'"}',
-    "lines.csv": lambda: b"workload,prompt\n" + b"x,y\n" * 100_000,
-    "columns.csv": lambda: b"," * 3_900_000,
-    "prompts.txt": lambda: b"\0\n" * 490_000,
-    "long.txt": lambda: b"x" * 3_900_000,
-    "anchors.yaml": lambda: b"a: &a [x, x]\n" + b"b: [*a, *a]\n" * 4_000,
-    "deep.yaml": lambda: b"[" * 60_000,
-    "fields.yaml": lambda: b"\n".join(b"k%d: 1" % number for number in range(6_000)),
-    "rivals.json": rivals,
+    "trace-empty-rounds.json": lambda: b'{"rounds":[' + many(b"{}", 20_000) + b"]}",
+    "trace-many-rounds.json": lambda: b'{"schema":2,"rounds":[' + b'{"index": 12345},' * 200_000 + b"0]}",
+    "trace-deep.json": lambda: b"[" * 200_000,
+    "trace-numbers.json": lambda: b'{"schema":2,"rounds":[' + b"0.51234," * 480_000 + b"0]}",
+    "trace-ids.json": lambda: b'{"schema":1,"output":{"token_ids":[' + b"1234567," * 130_000 + b"1]}}",
+    "trace-lists.json": lambda: b"[" + b"[]," * 1_300_000 + b"1]",
+    "trace-nested.json": lambda: b"[" + b"[[[[[[[[[[1]]]]]]]]]]," * 170_000 + b"1]",
+    "trace-fields.json": lambda: b"{" + many(b'"k%d":1.5', 90_000) + b"}",
+    "trace-digits.json": lambda: b"1" * 3_000_000,
+    "trace-text.json": lambda: b'"' + b"x" * 3_900_000 + b'"',
+    "sweep-lines.csv": lambda: table("x") + b"1\n" * 1_900_000,
+    "sweep-blank.csv": lambda: table("x").partition(b"\r\n")[0] + b"\r\n" * 1_900_000,
+    "sweep-cells.csv": lambda: table("x," * 1_950_000),
+    "sweep-cell.csv": lambda: table("x" * 3_900_000),
+    "sweep-cell-of-lines.csv": lambda: table('"x\n",' * 480_000),
+    "prompts-nul.txt": lambda: b"\0\n" * 490_000,
+    "prompts-long.txt": lambda: b"x" * 3_900_000,
+    "prompts-nested.jsonl": lambda: b'{"prompt": [' + b"[[[[[1]]]]]," * 80_000 + b"1]}",
+    "counters-brackets.txt": lambda: b"[{" * 149_999,
+    "plan-anchors.yaml": lambda: b"a: &a [x, x]\n" + b"b: [*a, *a]\n" * 4_000,
+    "plan-deep.yaml": lambda: b"[" * 60_000,
+    "plan-fields.yaml": lambda: b"\n".join(b"k%d: 1" % number for number in range(6_000)),
+    "game-rivals.json": rivals,
+    "game-links.json": lambda: b'{"link":{' + many(b'"k%d":1', 200_000) + b"}}",
+    "game-turns.json": lambda: TURNS + many(b"{}", 600_000) + b"],[],[]]}",
+    "game-texts.json": lambda: TURNS + many(b'{"text":"aaaaaaaaaaaaaaaa"}', 60_000) + b"],[],[]]}",
+    "record-lines.json": lambda: b"{}\n" * 300_000,
     **{f"record-{system}.json": partial(of_about, system, 990_000) for system in RECORDS},
-}
+    **{
+        f"record-{name}.json": partial(repeated, part)
+        for name, part in {"lists": b"[],", "objects": b"{},", "fields": b'{"a":1,"b":1,"c":1},', "zeros": b"0,",
+                           "rates": b"1.25,", "texts": b'"",', "numbers": b"3000,"}.items()
+    },
+}  # fmt: skip
 HOSTILE = ROOT / "tests" / "hostile"
 STORED = sorted(HOSTILE.iterdir())
 TEXTS: tuple[Callable[[], str], ...] = (
@@ -115,8 +153,7 @@ def many_values(message: BackMsg, _: str) -> None:
 def many_files(message: BackMsg, _: str) -> None:
     """An uploader says that it has a million files."""
     widget = message.rerun_script.widget_states.widgets.add(id="$$ID-abc-trace_file")
-    files = widget.file_uploader_state_value.uploaded_file_info
-    files.extend([type(files.add())()] * 900_000)
+    widget.file_uploader_state_value.uploaded_file_info.extend([UploadedFileInfo()] * 900_000)
 
 
 def long_address(message: BackMsg, _: str) -> None:
@@ -124,34 +161,17 @@ def long_address(message: BackMsg, _: str) -> None:
     message.rerun_script.context_info.url = "https://example.org/" + "x" * 3_800_000
 
 
-def git(message: BackMsg, _: str) -> None:
-    """Two bytes; before, Streamlit ran git for each, and nobody else was answered meanwhile."""
-    message.load_git_info = True
+def switch(name: str, message: BackMsg, _: str) -> None:
+    """Two bytes. Before: Streamlit ran git for each, emptied the caches of all, or logged an error and listened on."""
+    setattr(message, name, True)
 
 
-def clear_cache(message: BackMsg, _: str) -> None:
-    """Before, it ended what other visitors had asked for."""
-    message.clear_cache = True
-
-
-def end_server(message: BackMsg, _: str) -> None:
-    """Before, Streamlit logged it and listened on; in its development mode the server ends."""
-    message.debug_shutdown_runtime = True
-
-
-def disconnect(message: BackMsg, _: str) -> None:
-    """The same."""
-    message.debug_disconnect_websocket = True
-
-
+SWITCHES = ("load_git_info", "clear_cache", "debug_shutdown_runtime", "debug_disconnect_websocket")
 MESSAGES: dict[str, Callable[[BackMsg, str], None]] = {
     "names of files": many_names,
     "widgets": many_widgets,
     "values of a component": many_values,
     "files of an uploader": many_files,
     "an address": long_address,
-    "git": git,
-    "the caches of all": clear_cache,
-    "the end of the server": end_server,
-    "a switch of developers": disconnect,
+    **{name: partial(switch, name) for name in SWITCHES},
 }

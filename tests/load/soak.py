@@ -18,7 +18,6 @@ close the tab and come back; one in three leaves without a word. Held:
 The start is after a warm-up with the same visitors, when what they left is forgotten. No limit is one of time.
 """
 
-import argparse
 import asyncio
 import json
 import math
@@ -27,6 +26,7 @@ import random
 import re
 import subprocess
 import sys
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -39,17 +39,16 @@ from urllib.parse import parse_qs
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.classroom import held_to, settle
+from benchmarks.classroom import Part, held_to, rounded, settle, waits
 from benchmarks.serving import ROOT, HealthCheck, Server, served
-from benchmarks.timing import report
+from benchmarks.timing import asked, here, report
 from specviz.core.files import TEXTS
 from specviz.data.links.page_names import PAGES as NAMES
 from specviz.data.prompts.workloads import find_preset
-from specviz.models.devices import describe_machine
 from tests.load.attacks import ATTACKS, once
-from tests.load.crowds import Part, rounded, waits
 from tests.load.hostile import BOXES, FULL, HELD, HOSTILE, MESSAGES, UPLOADS, any_file, any_text, rubbish_link
 from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
+from tests.support.known import known
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
 PAGES = ("", *NAMES[1:])
@@ -90,23 +89,17 @@ Act = Callable[[Visitor, random.Random, Seen], Awaitable[None]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    numbers = {"visitors": 30, "seconds": 600.0, "warm-up": 120.0, "kill-every": 60.0, "seed": 1}
-    for name, default in numbers.items():
-        parser.add_argument(f"--{name}", type=type(default), default=default)
-    parser.add_argument("--logs", type=Path, help="the folder where the servers' logs go, to be read afterwards")
-    parser.add_argument("--entries", nargs="+", default=["serve.py", "app.py"])
-    parser.add_argument("--out")
-    options = parser.parse_args()
+    given = {"--visitors": 30, "--seconds": 600.0, "--warm-up": 120.0, "--kill-every": 60.0, "--seed": 1}
+    options = asked(__doc__, given | {"--logs": (Path, None), "--entries": ([str], ["serve.py", "app.py"])})
     load = os.getloadavg()
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     parts = {entry: soaked(entry, options) for entry in options.entries}
-    about = {"machine": describe_machine().machine, "commit": commit, "load_average_before": rounded(load)}
+    about = here() | {"commit": commit, "load_average_before": rounded(load)}
     about |= {name: str(value) for name, value in vars(options).items()}
     report(about | {"lost": sum(part["lost"] for part in parts.values()), "by_entry": parts}, options.out)
 
 
-def soaked(entry: str, options: argparse.Namespace) -> Part:
+def soaked(entry: str, options: Namespace) -> Part:
     """With a fresh server; what its log says is held to, too."""
     with TemporaryDirectory() as folder:
         log = (options.logs or Path(folder)) / f"{entry}.log"
@@ -118,7 +111,7 @@ def soaked(entry: str, options: argparse.Namespace) -> Part:
     return part
 
 
-async def soak(server: Server, options: argparse.Namespace) -> Part:
+async def soak(server: Server, options: Namespace) -> Part:
     """All visitors at once, with the engine killed again and again; what they saw, and the server's memory."""
     seen, memory = Seen(), list[tuple[float, float, float]]()
     beside = asyncio.create_task(watch_memory(server, memory))
@@ -154,13 +147,14 @@ async def soak(server: Server, options: argparse.Namespace) -> Part:
     }
 
 
-async def crowd(server: Server, options: argparse.Namespace, seconds: float, sign: int, seen: Seen) -> None:
+async def crowd(server: Server, options: Namespace, seconds: float, sign: int, seen: Seen) -> None:
     """All visitors for so long, and until each has the run that it waits for; the engine is killed meanwhile."""
     until = monotonic() + seconds
     killing = asyncio.create_task(kill_engines(server, options.kill_every, until, seen))
     seeds = (sign * (options.seed * 1000 + number) for number in range(options.visitors))
-    attacking = asyncio.create_task(attack(server, until, seen))
-    await asyncio.gather(attacking, *(live(server, random.Random(seed), until, seen) for seed in seeds))
+    await asyncio.gather(
+        attack(server, until, seen), *(live(server, random.Random(seed), until, seen) for seed in seeds)
+    )
     killing.cancel()
     await settle(server)
 
@@ -177,12 +171,11 @@ def untrue(seen: Seen) -> tuple[list[str], int]:
 
 def decoded(link: str) -> str:
     """What the command line writes for a link."""
-    asked = {name: values[0] for name, values in parse_qs(link).items()}
-    preset = find_preset(asked["preset"])
-    assert preset is not None
-    command = [sys.executable, "-m", "specviz", "run", "--target", asked["target"], "--draft", asked["draft"]]
-    command += ["--prompt", preset.text, "--draft-length", asked["gamma"], "--temperature", asked["temperature"]]
-    command += ["--max-new-tokens", asked["tokens"], "--seed", asked["seed"], "--json", "-"]
+    linked = {name: values[0] for name, values in parse_qs(link).items()}
+    options = {"--prompt": known(find_preset(linked["preset"])).text, "--json": "-"}
+    names = {"gamma": "draft-length", "tokens": "max-new-tokens"}
+    options |= {f"--{names.get(name, name)}": text for name, text in linked.items() if name != "preset"}
+    command = [sys.executable, "-m", "specviz", "run", *(word for option in options.items() for word in option)]
     return "".join(written_in(json.loads(subprocess.check_output(command, cwd=ROOT))["rounds"]))
 
 
@@ -196,23 +189,17 @@ async def steady_megabytes(server: Server) -> float:
     return least
 
 
-def most_megabytes(server: Server) -> float:
-    """The most that the app server had since the last look."""
-    about = Path(f"/proc/{server.process.pid}")
-    most = int(re.findall(r"VmHWM:\s+(\d+)", (about / "status").read_text(encoding="utf-8"))[0]) / 1024
-    with suppress(OSError):  # where that may not be set back, it is the most so far
-        (about / "clear_refs").write_text("5", encoding="utf-8")
-    return round(most, 1)
-
-
 # ---- what goes on beside the visitors
 
 
 async def watch_memory(server: Server, memory: list[tuple[float, float, float]]) -> None:
     """Note from time to time the seconds, the most resident megabytes of the server since then, and the engine's."""
-    began = monotonic()
+    began, about = monotonic(), Path(f"/proc/{server.process.pid}")
     while True:
-        memory.append((round(monotonic() - began), most_megabytes(server), server.memory()["engine_mb"]))
+        most = int(re.findall(r"VmHWM:\s+(\d+)", (about / "status").read_text(encoding="utf-8"))[0]) / 1024
+        with suppress(OSError):  # where that may not be set back, it is the most so far
+            (about / "clear_refs").write_text("5", encoding="utf-8")
+        memory.append((round(monotonic() - began), round(most, 1), server.memory()["engine_mb"]))
         await asyncio.sleep(MEMORY_EVERY)
 
 
@@ -271,13 +258,13 @@ async def live(server: Server, rng: random.Random, until: float, seen: Seen) -> 
 
 async def visit(visitor: Visitor, rng: random.Random, until: float, seen: Seen) -> None:
     """From opening a page to leaving it."""
-    query, page = rng.choices((any_link(rng), rubbish_link(rng), FULL), (5, 2, 2))[0], rng.choice(PAGES)
-    if query.startswith("preset=story"):
-        seen.done["opens a link"] += 1
-        await open_link(visitor, rng, seen, query)
+    link = run_link(20_000 + rng.randrange(SEEDS), rng.choice((2, 4, 8)))
+    kind = rng.choices(("opens a link", "opens rubbish", "opens a page"), (5, 2, 2))[0]
+    seen.done[kind] += 1
+    if kind == "opens a link":
+        await open_link(visitor, rng, seen, link)
     else:
-        seen.done["opens a page" if query == FULL else "opens rubbish"] += 1
-        await visitor.open(query, page)
+        await visitor.open(FULL if kind == "opens a page" else rubbish_link(rng), rng.choice(PAGES))
         await visitor.first_script()
     for act in rng.choices(ACTS, k=rng.randint(0, 4)):
         await visitor.stay(rng.uniform(0.5, 15))
@@ -289,11 +276,6 @@ async def visit(visitor: Visitor, rng: random.Random, until: float, seen: Seen) 
         seen.done["leaves without a word"] += 1
         visitor.socket.transport.abort()
         raise Left
-
-
-def any_link(rng: random.Random) -> str:
-    """To one of the runs that visitors ask for."""
-    return run_link(20_000 + rng.randrange(SEEDS), rng.choice((2, 4, 8)))
 
 
 async def open_link(visitor: Visitor, rng: random.Random, seen: Seen, link: str) -> None:
@@ -330,16 +312,16 @@ async def change_settings(visitor: Visitor, rng: random.Random, seen: Seen) -> N
     """Change the temperature a few times, faster than runs are made, and stay for the last run."""
     if await on_page(visitor, "", "temperature"):
         for _ in range(rng.randint(0, 8)):
-            await visitor.slide("temperature", rng.randrange(20) / 10)
+            await visitor.put("temperature", double_array_value={"data": [rng.randrange(20) / 10]})
             await visitor.stay(rng.uniform(0, 1.5))
         await stay_for_run(visitor, visitor.press("again"), seen)
 
 
 async def begin_long_work(visitor: Visitor, rng: random.Random, _: Seen) -> None:
     """Begin a race, a sweep, a proof or a game; leave it soon or later."""
-    page = rng.choice(sorted(LONG_WORK))
-    if await on_page(visitor, page, LONG_WORK[page]):
-        await visitor.press(LONG_WORK[page])
+    page, button = rng.choice(sorted(LONG_WORK.items()))
+    if await on_page(visitor, page, button):
+        await visitor.press(button)
         await visitor.stay(rng.choice((0.1, 2, 15)))
 
 
@@ -351,7 +333,7 @@ async def send_rubbish(visitor: Visitor, rng: random.Random, _: Seen) -> None:
     if name:
         await visitor.upload(widget, name[0], any_file(rng))
     elif widget.startswith("kept-"):
-        await visitor.hand_back(widget, any_text(rng))
+        await visitor.put(widget, json_value=json.dumps({"text": any_text(rng)}))
     else:
         await visitor.write(widget, any_text(rng))
 
@@ -361,10 +343,10 @@ async def send_forged(visitor: Visitor, rng: random.Random, _: Seen) -> None:
     message = visitor._request()
     rng.choice(list(MESSAGES.values()))(message, visitor.session)
     await visitor.socket.send(message.SerializeToString())
-    try:
+    with suppress(ConnectionClosed):
         await visitor.stay(PATIENCE)
-    except ConnectionClosed:
-        raise Left from None
+        return
+    raise Left
 
 
 async def look_around(visitor: Visitor, rng: random.Random, _: Seen) -> None:

@@ -1,14 +1,15 @@
 """A visitor without a browser: opens the app over Streamlit's own websocket and behaves as the browser does.
 
-It sends the timer of each fragment, remembers buttons and sliders so that it can use them, and reads what the stage is
-given. It draws nothing, so one small computer can play a whole class. Streamlit's messages are not documented: these
-fit the pinned version.
+It sends the timer of each fragment, remembers the widgets so that it can use them, and reads what the stage is given.
+It draws nothing, so one small computer can play a whole class. Streamlit's messages are not documented: these fit the
+pinned version.
 """
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -25,21 +26,13 @@ from websockets.typing import Subprotocol
 
 GIVE_UP_SECONDS = 120.0  # for one run
 RECORDED = "first"  # the run on the first screen, which no engine made
+WIDGETS = ("button", "slider", "file_uploader", "text_input", "text_area", "multiselect")
 
 
 def run_link(seed: int, draft_length: int = 4) -> str:
     """A link to a run of 64 tokens by the bundled pair."""
-    return urlencode(
-        {
-            "preset": "story-3",
-            "target": "wren-base",
-            "draft": "wren-nano",
-            "gamma": draft_length,
-            "temperature": 0.7,
-            "tokens": 64,
-            "seed": seed,
-        }
-    )
+    asked = {"preset": "story-3", "target": "wren-base", "draft": "wren-nano", "gamma": draft_length}
+    return urlencode(asked | {"temperature": 0.7, "tokens": 64, "seed": seed})
 
 
 def written_in(rounds: list[Any]) -> list[str]:
@@ -58,14 +51,6 @@ class RunTimes:
 
 
 @dataclass(slots=True)
-class Timer:
-    """A fragment that the browser asks for again and again."""
-
-    interval: float
-    due: float
-
-
-@dataclass(slots=True)
 class Visitor:
     """One visitor, with what is on the page that matters here."""
 
@@ -73,23 +58,19 @@ class Visitor:
     query: str = ""
     page: str = ""  # the path of the page to open; empty: the first one
     page_hash: str = ""  # the page that is open, as the server names it
-    timers: dict[str, Timer] = field(default_factory=dict)  # by the fragment's id
+    timers: dict[str, tuple[float, float]] = field(default_factory=dict)  # by the fragment: how often, and when next
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)  # key → the widget's and the fragment's id
     session: str = ""  # the server's name for this visitor
     places: FileURLs | None = None  # where to send the file that is uploaded
     run_shown: str = RECORDED  # on the stage
-    rounds: int = 0  # of it
-    texts: list[str] = field(default_factory=list)  # what each of them wrote
+    texts: list[str] = field(default_factory=list)  # what each round of it wrote
     held: list[str] = field(default_factory=list)  # the same of the run that the page was sent last
     running: bool = False  # whether it still grows
     finished: set[str] = field(default_factory=set)  # runs that the visitor has seen
     messages: list[str] = field(default_factory=list)  # what the visitor was told: callouts, and the stage's notices
-    html: str = ""  # that was drawn last
-    turns: set[int] = field(default_factory=set)  # of "Be the draft", each once however often it is drawn
     problem: str = ""  # why the run asked for last has failed
     errors: list[str] = field(default_factory=list)  # exceptions on the page
     scripts: int = 0  # runs of the script or a fragment that have ended
-    polls: int = 0  # timers sent
     received: int = 0  # bytes
 
     # ---- what a visitor does
@@ -97,43 +78,28 @@ class Visitor:
     async def open(self, query: str = "", page: str = "") -> None:
         """Open a link. On an open page it is as if the address had changed."""
         self.query, self.page, self.page_hash = query, page, ""
-        await self._ask()
+        await self._send(self._request())
 
-    async def press(self, key: str, **typed: str) -> None:
-        """Press the button that has this key, with what was typed into the fields of its form, by their keys."""
-        widget, fragment = self.widgets[key]
-        message = self._request(fragment)
-        for name, text in typed.items():
-            message.rerun_script.widget_states.widgets.add(id=self.widgets[name][0], string_value=text)
-        message.rerun_script.widget_states.widgets.add(id=widget, trigger_value=True)
-        await self.socket.send(message.SerializeToString())
-
-    async def slide(self, key: str, value: float) -> None:
-        """Set the slider that has this key."""
-        await self._set(key, double_array_value={"data": [value]})
+    async def press(self, key: str) -> None:
+        await self.put(key, trigger_value=True)
 
     async def write(self, key: str, text: str) -> None:
-        """Put a text into the field that has this key."""
-        await self._set(key, string_value=text)
+        await self.put(key, string_value=text)
 
-    async def hand_back(self, key: str, text: str) -> None:
-        """Hand the page a text that the tab is said to hold, as after a reload."""
-        await self._set(key, json_value=json.dumps({"text": text}))
-
-    async def _set(self, key: str, **value: Any) -> None:
+    async def put(self, key: str, **value: Any) -> None:
+        """Give the widget with this key a value, by the name of its kind in Streamlit's messages."""
         widget, fragment = self.widgets[key]
         message = self._request(fragment)
         message.rerun_script.widget_states.widgets.add(id=widget, **value)
-        await self.socket.send(message.SerializeToString())
+        await self._send(message)
 
     async def upload(self, key: str, name: str, content: bytes) -> int:
         """Give a file to the uploader that has this key, as the browser does; the server's answer, 204: it has it."""
-        widget, fragment = self.widgets[key]
         message = BackMsg()
         message.file_urls_request.request_id = message.file_urls_request.session_id = self.session
         message.file_urls_request.file_names.append(name)
         self.places = None
-        await self.socket.send(message.SerializeToString())
+        await self._send(message)
         await self.stay_until(lambda: self.places is not None, GIVE_UP_SECONDS)
         if self.places is None:
             raise OSError(f"the server named no place for {name} on page {self.page!r}")
@@ -141,16 +107,12 @@ class Visitor:
         async with httpx2.AsyncClient(base_url=f"http://{host}:{port}", timeout=GIVE_UP_SECONDS) as client:
             await client.get("/_stcore/health")
             token = {"X-Xsrftoken": client.cookies.get("_streamlit_xsrf", "")}
-            status = (
-                await client.put(self.places.upload_url, files={"file": (name, content)}, headers=token)
-            ).status_code
-        request = self._request(fragment)
-        state = request.rerun_script.widget_states.widgets.add(id=widget).file_uploader_state_value
-        state.uploaded_file_info.add(file_id=self.places.file_id, name=name, size=len(content), file_urls=self.places)
+            answer = await client.put(self.places.upload_url, files={"file": (name, content)}, headers=token)
+        file = {"file_id": self.places.file_id, "name": name, "size": len(content), "file_urls": self.places}
         ended = self.scripts
-        await self.socket.send(request.SerializeToString())
+        await self.put(key, file_uploader_state_value={"uploaded_file_info": [file]})
         await self.stay_until(lambda: self.scripts > ended, GIVE_UP_SECONDS)  # Streamlit drops places named meanwhile
-        return status
+        return answer.status_code
 
     async def run(self, ask: Awaitable[None]) -> RunTimes:
         """Ask for a run in some way, and stay until it is over or has failed."""
@@ -187,29 +149,24 @@ class Visitor:
     def _live(self) -> str | None:
         """The run on the stage, if it has a round and is new."""
         new = self.run_shown != RECORDED and self.run_shown not in self.finished
-        return self.run_shown if new and self.rounds else None
+        return self.run_shown if new and self.texts else None
 
     # ---- as the browser does
 
     async def _step(self, patience: float) -> None:
         """Take the next message, or send the timers that are due."""
-        now = monotonic()
-        due = min((timer.due for timer in self.timers.values()), default=now + patience)
-        try:
-            raw = await asyncio.wait_for(self.socket.recv(), max(0.0, min(due - now, patience)))
-        except TimeoutError:
-            pass
-        else:
+        due = min((due for _, due in self.timers.values()), default=math.inf)
+        with suppress(TimeoutError):
+            raw = await asyncio.wait_for(self.socket.recv(), max(0.0, min(due - monotonic(), patience)))
             assert isinstance(raw, bytes)
             self._take(raw)
-        for fragment, timer in list(self.timers.items()):
-            if monotonic() >= timer.due:
-                timer.due = monotonic() + timer.interval
-                self.polls += 1
-                await self._ask(fragment)
+        for fragment, (interval, due) in list(self.timers.items()):
+            if monotonic() >= due:
+                self.timers[fragment] = interval, monotonic() + interval
+                await self._send(self._request(fragment, timer=True))
 
-    async def _ask(self, fragment: str = "") -> None:
-        await self.socket.send(self._request(fragment, timer=bool(fragment)).SerializeToString())
+    async def _send(self, message: BackMsg) -> None:
+        await self.socket.send(message.SerializeToString())
 
     def _request(self, fragment: str = "", timer: bool = False) -> BackMsg:
         message = BackMsg()
@@ -233,7 +190,7 @@ class Visitor:
             self.page_hash = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             interval = message.auto_rerun.interval
-            self.timers[message.auto_rerun.fragment_id] = Timer(interval, monotonic() + interval)
+            self.timers[message.auto_rerun.fragment_id] = interval, monotonic() + interval
         elif kind == "stop_auto_rerun":
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self.timers.pop(fragment, None)
@@ -244,27 +201,21 @@ class Visitor:
 
     def _see(self, delta: Delta) -> None:
         element = delta.new_element
-        kind = element.WhichOneof("type")
-        if kind == "exception":
+        kind, data = element.WhichOneof("type"), element.bidi_component.bytes
+        holds = kind == "bidi_component" and data.startswith(b'{"name"')  # what the tab holds for a page
+        if kind in WIDGETS or holds:
+            widget = getattr(element, kind).id
+            self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
+        elif kind == "exception":
             self.errors.append(element.exception.message)
         elif kind == "alert":
             self.messages.append(element.alert.body)
             if element.alert.format == Alert.ERROR:
                 self.problem = element.alert.body
-        elif kind == "html":
-            self.html = element.html.body
-        elif kind in ("button", "slider", "file_uploader", "text_input", "text_area", "multiselect"):
-            widget = getattr(element, kind).id
-            self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)  # "$$ID-" hash "-" key
-        elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"name"'):
-            widget = element.bidi_component.id  # what the tab holds for a page
-            self.widgets[widget.split("-", 2)[2]] = (widget, delta.fragment_id)
-        elif kind == "bidi_component" and element.bidi_component.bytes.startswith(b'{"key"'):
-            self.held = written_in(json.loads(element.bidi_component.bytes)["run"]["trace"]["rounds"])
-        elif kind == "bidi_component" and b'"spoken": true' in element.bidi_component.bytes:
-            self.turns.add(hash(element.bidi_component.bytes))
-        elif kind == "bidi_component" and b"run_id" in element.bidi_component.bytes:
-            self._look_at_stage(json.loads(element.bidi_component.bytes))
+        elif data.startswith(b'{"key"'):
+            self.held = written_in(json.loads(data)["run"]["trace"]["rounds"])
+        elif b"run_id" in data and b'"spoken": true' not in data:
+            self._look_at_stage(json.loads(data))
 
     def _look_at_stage(self, data: dict[str, Any]) -> None:
         """A run comes in two parts, or whole, or only what is new of it."""
@@ -273,9 +224,7 @@ class Visitor:
             return  # another component's run
         self.run_shown, self.running = data["run_id"], data.get("running", False)
         rounds = data["run"]["trace"]["rounds"] if "run" in data else data.get("rounds", [])
-        new, start = self.held if "part" in data else written_in(rounds), data.get("start", 0)
-        self.texts[start:] = new
-        self.rounds = start + len(new)
+        self.texts[data.get("start", 0) :] = self.held if "part" in data else written_in(rounds)
         if data.get("notice"):
             self.messages.append(data["notice"])
 

@@ -19,20 +19,16 @@ from tests.support.app_server import REPLAYING
 
 @pytest.fixture(scope="session", autouse=True)
 def one_engine() -> Iterator[None]:
-    """It finds no Hub: its address is one on this machine where nothing listens."""
+    """It finds no Hub: its address is one on this machine where nothing listens.
+
+    And one search for components in all installed packages: AppTest makes one at each run, most of the time of a run.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
         patch.setattr(engine, "service_wanted", lambda: EngineService((sys.executable, *REPLAYING.split())))
-        yield
-        engine.engine().close()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_search_for_components() -> Iterator[None]:
-    """At each run of a script AppTest looks for components in all installed packages: most of the time of a run."""
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
+        engine.engine().close()
 
 
 @pytest.fixture(autouse=True)

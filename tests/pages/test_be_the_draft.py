@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.game.game import PROMPTS, GamePlan, Offer
@@ -19,7 +20,6 @@ BEFORE = PLAN.prompts[0].text
 TREE = a_tree_turn([[" the", " dog"], [" the", " cat", " sat"]], "araa", ".", before=BEFORE)
 OFFERS = [Offer(" Lily", [1]), Offer("[a](b)", [2]), Offer(" Tom", [3])]
 STATES = {
-    "a turn": lambda: BeTheDraftState(PLAN, games=[[a_turn([" Lily", " ran"], 1, before=BEFORE, model=2)], [], []]),
     "two guesses": lambda: BeTheDraftState(PLAN, games=[[TREE], [], []]),
     "a text's end": lambda: BeTheDraftState(PLAN, games=[[replace(a_turn([" a"], 1), ended=True)], [], []]),
     "to choose": lambda: BeTheDraftState(
@@ -31,13 +31,16 @@ STATES = {
 }
 
 
+def played(state: BeTheDraftState) -> AppTest:
+    return opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)
+
+
 @pytest.mark.parametrize("name", STATES)
 def test_each_state_of_a_game_shows_its_turn_and_its_score(
     name: str, service: FakeService, snapshot: SnapshotAssertion
 ) -> None:
     state = STATES[name]()
-    before = seen(opened("pages/be_the_draft.py", Session(), **state.plan.link))
-    assert step(before, opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)) == snapshot
+    assert step(seen(played(BeTheDraftState(state.plan))), played(state)) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -56,19 +59,17 @@ def test_of_the_candidates_the_last_one_is_chosen_or_the_last_two(
 def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(
     service: FakeService, snapshot: SnapshotAssertion
 ) -> None:
-    page = opened("pages/be_the_draft.py", **PLAN.link)
+    page = played(BeTheDraftState(PLAN))
     assert walk(page, ("be_the_draft_guess", "🐦"), "be_the_draft_send") == snapshot(name="no words")
     assert service.commands == []
     acts = [("be_the_draft_second", "Tom"), ("be_the_draft_guess", "Lily ran"), "be_the_draft_send"]
     assert walk(page, *acts) == snapshot(name="sent")
-    (command,) = service.commands
-    asked = command.ask
-    assert (asked.action, asked.guess, asked.second) == ("guess", "Lily ran", "Tom")
     before = seen(page)
     service.tell(JobItem(1, "play", a_turn([" Lily", " ran"], 1, before=BEFORE, model=2)), JobFinished(1))
     assert step(before, page.run()) == snapshot(name="judged")
     page.button(key="be_the_draft_skip").click().run()
-    assert service.commands[1].ask.action == "skip"
+    asked = [(each.ask.action, each.ask.guess, each.ask.second) for each in service.commands]
+    assert asked == [("guess", "Lily ran", "Tom"), ("skip", "", "")]
     service.tell(JobFailed(2, "The engine stopped."))
     assert "The engine stopped." in texts(page.run())
 
@@ -76,8 +77,7 @@ def test_what_is_sent_waits_and_is_judged_or_stays_in_its_field(
 def test_a_game_goes_from_text_to_text_to_its_verdict_and_the_next_game(
     service: FakeService, snapshot: SnapshotAssertion
 ) -> None:
-    state = STATES["a text's end"]()
-    page = opened("pages/be_the_draft.py", Session().put(state), **state.plan.link)
+    page = played(STATES["a text's end"]())
     assert walk(page, "be_the_draft_next", "be_the_draft_leave", "be_the_draft_finish") == snapshot
     page.text_input(key="be_the_draft_name").set_value("=Ada").run()
     page.button(key="be_the_draft_other").click().run()

@@ -86,33 +86,28 @@ def test_rounds_that_a_tab_hands_back_must_be_signed(teacher: AppTest, code: str
     assert bool(signed) != forged, "it is not signed now either"
 
 
-def follow_link(app: AppTest, secret: str, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    """As the browser hands over what stands behind the # of a teacher's link."""
-    state = visit(app).of(ClassState)
-    with monkeypatch.context() as patched:
-        patched.setattr(membership, "attending", lambda: state)
-        membership.add_board(secret)
-    return app.run()
-
-
-def test_a_wrong_teachers_link_opens_nothing(teacher: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    visitor = opened("class")
-    for secret in ("", "x", "A" * 9_999, NAME):
-        assert "class-join" not in html_of(follow_link(visitor, secret, monkeypatch))
-        assert "class-join" in html_of(follow_link(teacher, secret, monkeypatch)), "and takes no board from a teacher"
-
-
-def test_anothers_link_does_not_take_a_teachers_own_board(
+def test_a_link_that_opens_nothing_or_anothers_board_takes_no_board_from_a_teacher(
     teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sent a teacher such a link took their board away: the cookie was written over."""
-    own, classes = visit(teacher).of(ClassState).teacher, membership.classes()
-    second = classes.open("", GamePlan())
-    assert "This browser has a board already" in said(follow_link(teacher, second, monkeypatch))
+
+    def follow(app: AppTest, secret: str) -> str:
+        """As the browser hands over what stands behind the # of a teacher's link; what the page has then."""
+        with monkeypatch.context() as patched:
+            patched.setattr(membership, "attending", lambda: visit(app).of(ClassState))
+            membership.add_board(secret)
+        return html_of(app.run())
+
+    visitor, classes = opened("class"), membership.classes()
+    for secret in ("", "x", "A" * 9_999, NAME):
+        assert "class-join" not in follow(visitor, secret)
+        assert shown_code(code) in follow(teacher, secret)
+    own, second = visit(teacher).of(ClassState).teacher, classes.open("", GamePlan())
+    assert shown_code(code) in follow(teacher, second)
+    assert "This browser has a board already" in said(teacher)
     assert visit(teacher).of(ClassState).teacher == own
-    assert shown_code(code) in html_of(teacher)
     classes.end(own)
-    assert shown_code(known(classes.look(second)).code) in html_of(follow_link(teacher, second, monkeypatch))
+    assert shown_code(known(classes.look(second)).code) in follow(teacher, second)
 
 
 def test_without_a_cookie_the_tab_holds(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.trace import parse_trace
@@ -37,62 +36,53 @@ LONG = re.compile(r"\d+\.\d{5,}")  # a sum, whose last digits are not the same i
 PLAN = all_plans()[0].name
 
 
-def watch() -> AppTest:
+def watch() -> None:
     watching = watching_of(REQUEST)
     watching.listed = True
-    return opened(view="full", session=Session().put(watching))
+    opened(view="full", session=Session().put(watching))
 
 
-def ended_game() -> AppTest:
+def ended_game() -> None:
     state = BeTheDraftState(GamePlan(seed=7), name="=Ada")
     state.games[0] += [a_turn([" a", " b", " c"], 2, model=3), a_turn([" =d", " e"], 0, model=1, lookup=1)]
     state.place = len(state.games)
-    return opened("pages/be_the_draft.py", Session().put(state), seed="7")
+    opened("pages/be_the_draft.py", Session().put(state), seed="7")
 
 
-def own_bench() -> AppTest:
+def own_bench() -> None:
     session = Session()
     session.of(YourServer).open(dump_result(make_bench({1: 1.5})).encode(), "bench.json")
-    return opened("pages/when_it_helps.py", session, part="server")
+    opened("pages/when_it_helps.py", session, part="server")
 
 
-def board() -> AppTest:
+def board() -> None:
     classes, plan = membership.classes(), GamePlan(seed=7)
     teacher = classes.open("", plan)
     student = classes.join(known(classes.look(teacher)).code, "=Ada")
     classes.send_rounds(student, plan, shared_rounds(plan, [[a_turn([" Lily", " ran"], 1, model=2)]]))
     classes.send_answers(student, {0: 1, 2: 0})
-    return opened("pages/class.py", Session().put(ClassState(teacher=teacher)))
+    opened("pages/class.py", Session().put(ClassState(teacher=teacher)))
 
 
-PAGES: dict[str, tuple[Callable[[], AppTest], list[str]]] = {
+LESSON = [f"specviz-{PLAN}-{what}.html" for what in ("sheet", "key", "lesson")]
+PAGES: dict[str, tuple[Callable[[], object], list[str]]] = {
     "watch": (watch, ["specviz-tried.csv", "specviz-trace.json", "specviz-run.html"]),
-    "worksheet": (
-        lambda: opened("pages/worksheet.py", Session()),
-        ["specviz-sheet.html", "specviz-answer-key.html"],
-    ),
+    "worksheet": (lambda: opened("pages/worksheet.py"), ["specviz-sheet.html", "specviz-answer-key.html"]),
     "the end of a game": (ended_game, ["be-the-draft-story-7.csv"]),
     "a sweep": (lambda: opened("pages/when_it_helps.py"), ["specviz-sweep.csv"]),
     "a bench": (own_bench, ["specviz-bench.csv"]),
     "a class": (board, ["class-rounds.csv", "class-quiz.csv"]),
-    "a race": (
-        lambda: opened("pages/race.py"),
-        ["specviz-race.csv", "specviz-race.json", "specviz-story-1.html"],
-    ),
-    "a lesson": (
-        lambda: opened_in_app("learn", part="teach"),
-        [f"specviz-{PLAN}-sheet.html", f"specviz-{PLAN}-key.html", f"specviz-{PLAN}-lesson.html", f"{PLAN}.yaml"],
-    ),
+    "a race": (lambda: opened("pages/race.py"), ["specviz-race.csv", "specviz-race.json", "specviz-story-1.html"]),
+    "a lesson": (lambda: opened_in_app("learn", part="teach"), [*LESSON, f"{PLAN}.yaml"]),
 }
 
 
 def rendered(name: str, content: str) -> str:
     """What a reader of the file finds in it: rows, texts, and of a run how it begins."""
-    kind = name.rpartition(".")[2]
-    if kind == "html":
+    if name.endswith(".html"):
         shown = re.sub(r"<(style|script|svg)\b.*?</\1>", " ", content, flags=re.DOTALL)
         return unescape("\n".join(filter(None, map(str.strip, re.split(r"(?:<[^>]*>\s*)+", shown)))))
-    if kind == "json":
+    if name.endswith(".json"):
         return str(short(json.loads(content)))
     return LONG.sub(lambda found: f"{float(found[0]):.4g}", "\n".join(content.splitlines()[:ROWS]))
 

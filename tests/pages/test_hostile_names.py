@@ -3,13 +3,10 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import cycle
 
-import pandas as pd
 import pytest
 
 from specviz.core.metrics import Costs
-from specviz.core.trace import DrafterInfo, Machine, ModelInfo, Trace
 from specviz.data.links import page_names
 from specviz.game.game import GamePlan, Offer, Turn
 from specviz.measure.endpoints.result import dump_result
@@ -28,57 +25,54 @@ from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from specviz.ui.when_it_helps.your_server import YourServer
 from tests.support.app_pages import alone, opened, opened_in_app
 from tests.support.bench_results import make_bench
-from tests.support.fake_rows import row_at
 from tests.support.fake_service import FakeService
-from tests.support.fake_traces import fake_trace
-from tests.support.hostile import ALL_NAMES, NAME, NAMES, ODD_NAMES, markdown_of, raw_names_in
+from tests.support.hostile import (
+    ALL_NAMES,
+    DRAFTER,
+    MACHINE,
+    NAME,
+    NAMES,
+    ODD_NAMES,
+    TARGET,
+    hostile_rows,
+    hostile_trace,
+    markdown_of,
+    raw_names_in,
+)
 from tests.support.known import known
 
-
-def hostile_trace() -> Trace:
-    trace = fake_trace(greedy=True, hostile=True)
-    return replace(
-        trace,
-        recorded_on=Machine(NAME, "2.13.0", "5.23.0", 1),
-        target=ModelInfo(NAME, 7_500_000, NAME, "00"),
-        drafter=DrafterInfo("model", NAME, 700_000, "float32", "11"),
-    )
+FAILED = JobView(1, "failed", message=NAME)
 
 
-def a_watch_page() -> Session:
+def came(page: str, *parts: object) -> Session:
+    return Session(came={page: Arrival(True, notes=[NAME])}).put(*parts)
+
+
+def watched(**more: object) -> WatchState:
     shown = recorded_run(hostile_trace(), "file-1")
-    watching = WatchState(shown=shown, message=NAME)
+    watching = WatchState(shown=shown, message=NAME, **more)
     watching.past.finish(shown)
-    return Session().put(watching)
+    return watching
 
 
-def a_race_page() -> Session:
+def raced() -> RaceState:
     lap = recorded_race()[0]
-    changed = {"recorded_on": Machine(NAME, "2", "5", 1), "target": ModelInfo(NAME, 1, NAME, "00")}
-    changed["drafter"] = DrafterInfo("model", NAME, 1, "float32", "11")
-    laps = [replace(lap, name=name, speculative=replace(lap.speculative, **changed)) for name in ALL_NAMES]
+    speculative = replace(lap.speculative, recorded_on=MACHINE, target=TARGET, drafter=DRAFTER)
+    laps = [replace(lap, name=name, speculative=speculative) for name in ALL_NAMES]
     racing = RaceState(laps=laps, raced=RaceEntry(), started=RaceEntry())
-    racing.slot.view = JobView(1, "failed", message=NAME)
-    return Session(came={"race": Arrival(True, notes=[NAME])}).put(racing)
+    racing.slot.view = FAILED
+    return racing
 
 
-def hostile_rows() -> pd.DataFrame:
-    names = {"machine": NAME, "target": NAME, "draft": NAME}
-    return frame_of(
-        replace(row_at("story", length, speedup, **names), workload=f"{name}{number}", preset=name, constrained=held)
-        for number, (name, speedup) in enumerate(
-            zip(ALL_NAMES, cycle((0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 2.5)), strict=False)
-        )
-        for length in (2, 4)
-        for held in (False, True)
-    )
-
-
-def a_when_it_helps_page() -> Session:
-    rows = {f"from {NAME}.csv": hostile_rows(), HERE: hostile_rows()}
+def swept() -> WhenItHelpsState:
+    rows = {f"from {NAME}.csv": frame_of(hostile_rows()), HERE: frame_of(hostile_rows())}
     sweeps = WhenItHelpsState(own=PromptFile((), (NAME,)), rows=rows, problems=[NAME], shown=f"from {NAME}.csv")
-    sweeps.slot.view = JobView(1, state="failed", message=NAME)
+    sweeps.slot.view = FAILED
     sweeps.csv_problems = sweeps.own_problems = [NAME]
+    return sweeps
+
+
+def own_server() -> YourServer:
     bench = make_bench({1: 1.5, 4: 1.2}, prompts=[(name, name) for name in ALL_NAMES if len(name) < 300])
     server = replace(bench.with_, model=NAME, system=NAME, version=NAME, drafts=NAME)
     answers = [replace(answer, text=f"{NAME}{answer.side}\n# big") for answer in bench.answers]
@@ -86,51 +80,43 @@ def a_when_it_helps_page() -> Session:
     bench = replace(bench, with_=server, client=NAME, created=NAME, imported=NAME, notes=[NAME], answers=answers)
     own = YourServer()
     own.open(dump_result(bench).encode(), NAME)
-    return Session().put(sweeps, own)
+    return own
 
 
 def a_worksheet_page() -> Session:
-    costs = Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05)
-    watching = WatchState(costs=PairCosts(found={(NAME, NAME): CostsResult(costs)}))
-    watching.past.finish(recorded_run(hostile_trace(), "file-1"))
-    return a_race_page().put(watching, WhenItHelpsState(rows={HERE: hostile_rows()}))
+    costs = {(NAME, NAME): CostsResult(Costs(0.004, 0.1, {1: 1.0, 5: 1.3}, 0.05))}
+    return came("race", raced(), watched(costs=PairCosts(found=costs)), swept())
 
 
 def a_same_quality_page() -> Session:
     found = known(recorded_proof())
-    request = replace(found.request, target=NAME, draft=NAME)
-    here: list[Found] = []
+    request, here = replace(found.request, target=NAME, draft=NAME), list[Found]()
     for each in found.draws:
         tokens = [f"{n}{NAME}" for n in range(len(each.batches[0].tokens))]
         batches = [replace(batch, tokens=tokens) for batch in each.batches]
         here.append(Found(each.rule, request, "live", batches, each.position))
-    tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME)
-    place = replace(known(tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
-    tie = replace(tie, near_tie=place)
+    place = replace(known(found.near_tie.near_tie), text=NAME, plain_token=NAME, speculative_token=NAMES[1])
+    tie = replace(found.near_tie, preset=NAME, target=NAME, draft=NAME, near_tie=place)
     here += [Found(name, request, "live", [tie]) for name in ("greedy", "near-tie", FORGETFUL.name)]
     proving = SameQualityState(found={each.name: each for each in here}, place="greedy", asked=here[-3])
-    proving.slot.view = JobView(1, state="failed", message=NAME)
+    proving.slot.view = FAILED
     return Session().put(proving)
 
 
 def a_be_the_draft_page() -> Session:
     offers = [Offer(name, [number]) for number, name in enumerate(NAMES)]
     here = Turn(NAME, [1, 2, 3], joins=False, ended=False, offers=offers)
-    return came_to_play(BeTheDraftState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME))
-
-
-def came_to_play(game: BeTheDraftState) -> Session:
-    return Session(came={"be_the_draft": Arrival(True, notes=[NAME])}).put(game)
+    return came("be_the_draft", BeTheDraftState(GamePlan(mode="pick"), here=here, message=NAME, name=NAME))
 
 
 PAGES: list[tuple[str, Callable[[], Session]]] = [
-    ("watch", a_watch_page),
-    ("race", a_race_page),
-    ("when_it_helps", a_when_it_helps_page),
+    ("watch", lambda: Session().put(watched())),
+    ("race", lambda: came("race", raced())),
+    ("when_it_helps", lambda: Session().put(swept(), own_server())),
     ("worksheet", a_worksheet_page),
     ("same_quality", a_same_quality_page),
     ("be_the_draft", a_be_the_draft_page),
-    ("be_the_draft", lambda: came_to_play(BeTheDraftState(GamePlan(), place=99, name=NAME))),  # its end
+    ("be_the_draft", lambda: came("be_the_draft", BeTheDraftState(GamePlan(), place=99, name=NAME))),  # its end
     ("learn", lambda: Session().put(LearnState(problems=[NAME]))),
 ]
 

@@ -14,8 +14,6 @@ from tests.support.known import known
 from tests.support.payloads import payload_of
 from tests.support.seen import seen, step, walk
 
-PLAN = known(find_plan("ten-minutes"))
-
 pytestmark = pytest.mark.usefixtures("through_the_app")
 
 
@@ -28,54 +26,47 @@ def stage_of(page: AppTest) -> Any:
     return payload_of(page.get_by_key(found))
 
 
-def address_of(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[-1] for name, value in page.query_params.items()}
-
-
 def test_next_and_previous_walk_the_lesson_show_what_is_hidden_and_leave_ends_it(snapshot: SnapshotAssertion) -> None:
-    page = opened(lesson="ten-minutes")
+    page, plan = opened(lesson="ten-minutes"), known(find_plan("ten-minutes"))
     way = ["lesson_next"] * 3 + ["lesson_previous"] * 2 + ["lesson_show", "lesson_hide"]
     shown = walk(page, *way)
     assert shown == snapshot
-    notes = [secret for each in PLAN.moments for secret in (each.answer, each.mistakes, each.do) if secret]
+    notes = [secret for each in plan.moments for secret in (each.answer, each.mistakes, each.do) if secret]
     assert [secret for secret in notes if secret[:40] in shown] == [], "what the teacher reads"
     page.button(key="lesson_leave").click().run()
     assert "lesson_next" not in keys_of(page)
-    assert (stage_of(page)["view"], stage_of(page)["run_id"], stage_of(page).get("hide")) == (
-        "full",
-        "story-round",
-        None,
-    )
-    assert not {"lesson", "moment", "hide"} & address_of(page).keys()
+    stage = stage_of(page)
+    assert (stage["view"], stage["run_id"], stage.get("hide")) == ("full", "story-round", None)
+    assert not {"lesson", "moment", "hide"} & page.query_params.keys()
 
 
 def test_a_lesson_goes_from_page_to_page_and_a_step_of_the_story_is_still_one_of_learn() -> None:
+    def place(page: AppTest) -> str:
+        return str(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"]).partition("-")[0]
+
     page = opened(lesson="fifty-minutes")
     page.button(key="lesson_next").click().run()
     assert stage_of(page)["run_id"] == "story-round"
-    page.button(key="lesson_previous").click().run()
-    places = list[str]()
-    for act in (["learn-next"], ["lesson_next", "lesson_previous"]):  # the page itself goes on; the moment has its own
-        for key in act:
-            page.button(key=key).click().run()
-        places.append(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
-    page = opened_in_app("learn", lesson="round", part="story")
-    assert not page.warning
-    places.append(payload_of(page.get_by_key("learn-lesson"))["diagram"]["place"])
-    assert [place.partition("-")[0] for place in places] == ["idea", "slow", "round"]
+    for key in ("lesson_previous", "learn-next"):  # the page itself goes on
+        page.button(key=key).click().run()
+    assert place(page) == "idea"
+    for key in ("lesson_next", "lesson_previous"):  # the moment has its own step
+        page.button(key=key).click().run()
+    assert place(page) == "slow"
+    assert place(opened_in_app("learn", lesson="round", part="story")) == "round"
 
 
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
 
 
-def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link() -> None:
-    hidden = {hide: keys_of(opened(run="story-sampled", hide=hide)) for hide in ("", "target", ",".join(NAMED))}
-    gone = [[name for name, key in NAMED.items() if key not in keys] for keys in hidden.values()]
-    assert gone == [[], ["target"], [*NAMED]]
-    page, whole = opened(run="story-sampled", hide=",".join(NAMED)), opened(run="story-sampled")
+@pytest.mark.parametrize("hide", ["", "target", ",".join(NAMED)])
+def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link(hide: str) -> None:
+    page = opened(run="story-sampled", hide=hide)
+    assert [name for name, key in NAMED.items() if key not in keys_of(page)] == hide.split(",") * bool(hide)
     for _ in range(2):
         page.button(key="change_view").click().run()
-    assert visit(page).of(WatchState).form.current == visit(whole).of(WatchState).form.current
+    current = visit(page).of(WatchState).form.current
+    assert (current.target, current.settings.temperature, current.settings.seed) == ("wren-base", 1, 1)
 
 
 MINE = """
@@ -109,11 +100,9 @@ def test_a_task_link_is_made_by_clicking_and_hides_what_was_chosen() -> None:
     page = opened(run="story-sampled", step="8")
     assert "task_result" not in keys_of(page)
     page.session_state["task"] = True
-    page.run()
-    walk(page, ("task_result", True), ("task_temperature", True), ("task_view", "simple"))
+    walk(page.run(), ("task_result", True), ("task_temperature", True), ("task_view", "simple"))
     link = parse_qs(urlsplit(page.code[-1].value).query)
     wanted = {"hide": "temperature,result", "view": "simple", "step": "8", "run": "story-sampled", "temperature": "1"}
     assert {name: [value] for name, value in wanted.items()}.items() <= link.items()
-    task = opened(**{name: values[-1] for name, values in link.items()})
-    assert [stage_of(task)[name] for name in ("run_id", "playhead", "view")] == ["story-sampled", 8, "simple"]
-    assert "result" not in stage_of(task)
+    task = stage_of(opened(**link))
+    assert [task.get(name) for name in ("run_id", "playhead", "view", "result")] == ["story-sampled", 8, "simple", None]

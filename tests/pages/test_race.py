@@ -4,45 +4,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.testing.v1 import AppTest
 
 from specviz.service.protocol import JobFinished, JobItem
-from specviz.ui.race import race_page
 from specviz.ui.race.race_page import RaceState, recorded_race
 from specviz.ui.session import Session
-from tests.support.app_pages import opened, opened_in_app, texts, visit
+from tests.support.app_pages import opened, texts, visit
 from tests.support.fake_service import FakeService
 from tests.support.payloads import payload_of
 
 
 def lanes_of(page: AppTest) -> dict[str, Any]:
     """Of the race in the lanes."""
-    races = visit(page).of(RaceState).shown()
-    in_lanes = visit(page).of(RaceState).in_lanes or next(iter(races))
-    data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{in_lanes}"))
-    assert data["run_id"] == in_lanes
+    racing = visit(page).of(RaceState)
+    data: dict[str, Any] = payload_of(page.get_by_key(f"race_lanes-{racing.in_lanes or next(iter(racing.shown()))}"))
     return data
-
-
-@pytest.mark.usefixtures("through_the_app")
-def test_a_press_counts_where_another_message_begins_the_script_again(
-    service: FakeService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before: what a button returned was looked at where it is drawn, and an interrupted script did not come there."""
-    page, said = opened_in_app("race"), race_page.size_sentence
-
-    def interrupted(*arguments: Any) -> str:
-        monkeypatch.setattr(race_page, "size_sentence", said)
-        context = get_script_run_ctx()
-        message = RerunData(page_script_hash=context.page_script_hash, widget_states=WidgetStates())
-        context.script_requests.request_rerun(message)
-        return said(*arguments)
-
-    monkeypatch.setattr(race_page, "size_sentence", interrupted)
-    page.button(key="race_start").click().run()
-    assert len(service.commands) == 1
 
 
 def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
@@ -55,24 +31,24 @@ def test_the_visitors_race_stands_beside_the_recorded_one() -> None:
     assert texts(page).index("Your race (wren-nano → wren-base, γ = 4, ") < texts(page).index("The recorded race (wren")
     assert "γ = 4 (heuristic: +2 or −1), temperature 1" in texts(page)
     every = [*(lap.name for lap in recorded), "all together"]
-    for choice, badge, prompts in (
-        ("", "measured on this machine", ["random-1"]),
-        ("recorded", "recorded on", every),
-        ("live", "measured on this machine", ["random-1"]),
+    for choice, run_id, badge, prompts in (
+        ("", "live", "measured on this machine", ["random-1"]),
+        ("recorded", "recorded", "recorded on", every),
+        ("live", "live", "measured on this machine", ["random-1"]),
     ):
         if choice:
             page.segmented_control(key="race_shown-live-recorded").set_value(choice).run()
-        assert lanes_of(page)["badge"].startswith(badge)
+        lanes = lanes_of(page)
+        assert (lanes["run_id"], lanes["badge"][: len(badge)]) == (run_id, badge)
         assert list(page.dataframe[0].value["prompt"]) == prompts
         labels = payload_of(page.get_by_key("race_speedups"))["figure"]["layout"]["yaxis"]["categoryarray"]
-        names = [label.partition("<br>")[0] for label in reversed(labels)]
-        assert names[:3] == ["random-1, yours", "random-1, recorded", "story-1, recorded"], "both, whichever plays"
+        assert [label.partition("<br>")[0] for label in labels[:-3:-1]] == ["random-1, yours", "random-1, recorded"]
 
 
 def test_a_race_is_of_what_was_chosen_plays_once_all_is_measured_and_stays_until_another_one(
     service: FakeService,
 ) -> None:
-    page = opened_in_app("race", preset=["code-1", "story-2"], gamma="6", repeats="99")
+    page = opened("pages/race.py", preset=["code-1", "story-2"], gamma="6", repeats="99")
     assert page.multiselect(key="race_presets").value == ["code-1", "story-2"]
     assert "repeats=99 is not a number from 1 to 20: using 5" in texts(page)
     page.multiselect(key="race_presets").set_value(["story-1"])
@@ -92,8 +68,7 @@ def test_a_race_is_of_what_was_chosen_plays_once_all_is_measured_and_stays_until
     with pytest.raises(KeyError):  # nothing plays while the clock runs
         lanes_of(page)
     service.tell(*(JobItem(1, "race", lap) for lap in recorded_race()[:2]), JobFinished(1))
-    page.run()
-    data = lanes_of(page)
+    data = lanes_of(page.run())
     assert (data["run_id"], len(data["laps"])) == ("live-1", 2)
     assert {"preset", "prompt", "target", "gamma", "seed", "repeats", "same_length"} <= set(page.query_params)
     assert "From before" not in texts(page)

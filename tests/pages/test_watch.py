@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.conversation import read_messages
+from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
@@ -27,69 +28,62 @@ from tests.support.payloads import stage_payload_of as stage_of
 from tests.support.records import record
 from tests.support.seen import seen, step, whole
 
-SAME = "Is it the same text? Identical: both wrote the same 64 tokens."
-
 
 def until_done(page: AppTest) -> Any:
     """Run the script until the live run on the stage is over."""
 
     def done() -> bool:
         data = stage_of(page)
-        busy = (
-            page.session_state["session"].of(WatchState).run.busy
-        )  # until its first round the previous run is on screen
-        return data["run_id"].startswith("live") and not busy and not data["running"]
+        return data["run_id"].startswith("live") and not visit(page).of(WatchState).run.busy and not data["running"]
 
     page.run()
     until(page, done)
     return stage_of(page)
 
 
-def release_slider(page: AppTest, length: int) -> None:
+def release_slider(page: AppTest, length: int) -> Any:
     """What the stage's slider does when the visitor releases it."""
     page.session_state["gamma"] = length
-    page.run()
+    return until_done(page.run())
 
 
-@pytest.mark.parametrize("view", ["simple", "full", "projector", "stage"])
-def test_the_first_screen_plays_a_recorded_run_and_shows_as_much_as_the_link_says(
-    view: str, snapshot: SnapshotAssertion
-) -> None:
-    assert whole(opened(view=view)) == snapshot
+def prompt_menu(page: AppTest) -> Any:
+    return next(box for box in page.selectbox if box.label == "Prompt")
 
 
-RUNS = ("story-costly", "story-sampled", "method-tree", "chat-story", "chat-edit")
-LINKS: dict[str, dict[str, str]] = {run: {"run": run, "view": "full"} for run in RUNS}
-LINKS |= {"a view of no name": {"view": "huge"}, "of before, without a view": {"run": "first", "step": "5"}}
+def shown(page: AppTest) -> Trace:
+    return known(visit(page).of(WatchState).shown).trace
+
+
+def asked(page: AppTest) -> RunRequest:
+    return visit(page).of(WatchState).form.current
+
+
+def test_the_first_screen_plays_a_recorded_run(page: AppTest, snapshot: SnapshotAssertion) -> None:
+    assert whole(page) == snapshot
+
+
+RUNS = ("story-costly", "story-sampled", "method-tree", "chat-story")
+LINKS = {view: {"view": view} for view in ("simple", "projector", "stage", "huge")}
+LINKS |= {run: {"run": run, "view": "full"} for run in RUNS}
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_a_recorded_run_is_said_with_its_own_figures(name: str, snapshot: SnapshotAssertion) -> None:
-    before = seen(opened(view="full"))
-    page = opened(**LINKS[name])
-    assert step(before, page) == snapshot
-    assert visit(page).of(WatchState).run.view.state == "idle", "a link alone loads no model"
-
-
-def test_a_setting_that_the_short_view_hides_is_kept() -> None:
-    page = opened()
-    page.button(key="change_view").click().run()
-    page.slider(key="temperature").set_value(0.7).run()
-    for _ in range(2):  # both ways, with one more drawing of the short view
-        page.button(key="change_view").click().run()
-        page.run()
-        assert visit(page).of(WatchState).form.current.settings.temperature == 0.7
-    assert page.slider(key="temperature").value == 0.7
+def test_a_link_shows_its_recorded_run_with_as_much_as_it_says(
+    name: str, page: AppTest, snapshot: SnapshotAssertion
+) -> None:
+    before = seen(page)
+    linked = opened(**LINKS[name])
+    assert step(before, linked) == snapshot
+    assert visit(linked).of(WatchState).run.view.state == "idle", "a link alone loads no model"
 
 
 def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> None:
     data, recorded = stage_of(page), known(first_trace())
-    assert len(trace_in(data)["rounds"]) == len(recorded.rounds)
+    drafter = known(recorded.drafter)
+    assert asked(page) == RunRequest(recorded.prompt.text, recorded.target.name, drafter.name, recorded.settings)
     assert page.query_params == {"view": "full"}  # as it was opened: nothing was asked for
     assert data["run"]["guesses"], "the draft length can be dragged before any model is there"
-    asked = visit(page).of(WatchState).form.current
-    wanted = (recorded.prompt.text, recorded.target.name, known(recorded.drafter).name, recorded.settings)
-    assert (asked.prompt, asked.target, asked.draft, asked.settings) == wanted
     linked = stage_of(other := opened(**data["link"], step="5"))
     assert (linked["run_id"], linked["playhead"], linked["run"]) == ("first", 5, data["run"])
     assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
@@ -100,7 +94,6 @@ def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> Non
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
     release_slider(page, 6)
-    until_done(page)
     page.run()  # once the run is over the browser is sent it whole; AppTest sees that in the next drawing
     data = stage_of(page)
     (now,) = drawn(data)
@@ -109,7 +102,7 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert data["badge"].startswith(("live", "measured here"))  # another test may have had this run made
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed"} <= set(page.query_params)
-    assert data["result"]["same"] == SAME
+    assert data["result"]["same"] == "Is it the same text? Identical: both wrote the same 64 tokens."
     says = now["result"]["says"]
     assert f"64 tokens in {len(now['rounds'])} passes" in says
     assert ("times as fast" in says and "on a quiet machine" not in says) == now["result"]["trusted"]
@@ -120,8 +113,8 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
 def test_a_link_opens_one_stored_run_with_its_figures_or_runs_its_settings(page: AppTest) -> None:
     page.slider(key="temperature").set_value(0.9).run()
     data = until_done(page)
-    link, figures, same = data["link"], trace_in(stage_of(page))["rounds"], data["result"]["same"]
-    assert same.startswith("At temperature 0.9 these are two different draws from the same distribution")
+    link, figures = data["link"], trace_in(data)["rounds"]
+    assert data["result"]["same"].startswith("At temperature 0.9 these are two different draws from the same")
     page.button(key="again").click().run()
     until_done(page)
     other = opened(**link)
@@ -143,13 +136,13 @@ def test_a_button_that_is_pressed_before_the_answer_to_the_text_came_runs_the_te
 ) -> None:
     """The browser said once more that its menu has the old prompt, which the server took for a choice."""
     page = opened(view=view)
-    (menu,) = (box for box in page.selectbox if box.label == "Prompt")
+    menu = prompt_menu(page)
     late = WidgetState(id=menu.proto.id, string_value=menu.options[known(menu.index)])
-    page.text_area(key=next(field.key for field in page.text_area)).set_value("The dog saw a cat and").run()
-    (button,) = (each for each in page.button if each.key == press)
+    page.text_area[0].set_value("The dog saw a cat and").run()
+    button = page.button(key=press)
     page._run(WidgetStates(widgets=[late, WidgetState(id=button.proto.id, trigger_value=True)]))
     assert service.commands[-1].request.prompt == "The dog saw a cat and"
-    assert next(box for box in page.selectbox if box.label == "Prompt").value == OWN_TEXT
+    assert prompt_menu(page).value == OWN_TEXT
 
 
 BROKEN: list[tuple[str, dict[str, str], str]] = [  # what the operator allows, a link, and what is said of it
@@ -181,7 +174,7 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     def changes() -> str:
         return re.sub(r"file-[0-9a-f-]{36}", "file-ID", step(before, page))
 
-    for name in ("broken.json", "vllm-0.29-chat.json", "lmstudio-sdk-1.5.json", "transformers-5.23.jsonl"):
+    for name in ("broken.json", "vllm-0.29-chat.json", "transformers-5.23.jsonl"):
         content = b'{"schema": 99}' if name == "broken.json" else record(name)
         page.get_by_key("trace_file").set_value((name, content, "application/json")).run()
         assert changes() == snapshot(name=name)
@@ -211,79 +204,67 @@ def test_an_own_folder_is_in_the_menu_and_what_is_said_of_it_leaves_the_run_on_s
     assert stage_of(page)["run_id"] == "first"
 
 
-def choose_try(page: AppTest, number: int, button: str) -> None:
+def choose_try(page: AppTest, number: int, button: str) -> Any:
     """Open the list, choose a run and press a button; the list then closes."""
     page.button(key="list").click().run()
     page.selectbox(key="tried_run").select_index(number).run()
     page.button(key=button).click().run()
     assert not [box for box in page.selectbox if box.key == "tried_run"]
+    return stage_of(page)
 
 
-def tried_names(page: AppTest) -> list[str]:
-    page.button(key="list").click().run()
-    return list(page.selectbox(key="tried_run").options)
-
-
-def names_on(page: AppTest) -> dict[str, str]:
+def names_on(data: Any) -> dict[str, str]:
     """What the run on screen and the one before it are called, with what is different about each."""
-    (shown,) = drawn(stage_of(page))
+    (shown,) = drawn(data)
     names: dict[str, str] = shown["before"]["names"]
     return names
 
 
 def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_be_measured_anew() -> None:
     page = opened()
-    for length in (11, 12):  # no other test here asks for them, and all have one engine
-        release_slider(page, length)
-        assert until_done(page)["notice"] is None
-    assert names_on(page) == {"run": "wren-nano, 12", "before": "wren-nano, 11"}
-    release_slider(page, 11)
-    assert until_done(page)["notice"] == "From before. “Run again” times it again."
-    names = [name.partition(" ·")[0] for name in tried_names(page)]
+    notices = [release_slider(page, length)["notice"] for length in (11, 12, 11)]  # no other test here asks for them
+    assert names_on(stage_of(page)) == {"run": "wren-nano, 11", "before": "wren-nano, 12"}
+    assert notices == [None, None, "From before. “Run again” times it again."]
+    page.button(key="list").click().run()
+    names = [name.partition(" ·")[0] for name in page.selectbox(key="tried_run").options]
     assert names == ["0, recorded: wren-nano, 4", "1: wren-nano, 11", "2: wren-nano, 12"]
     assert "Run 0 was recorded on a" in texts(page), "another machine has another speedup"
     # The list was a widget that loads a megabyte first, and empty for a second and a half.
     [table] = [box.proto.body for box in page.get("html") if 'class="tried"' in box.proto.body]
-    assert (table.count("<tr>"), table.count("wren-nano → wren-base")) == (4, 3)
-    assert not page.dataframe
+    assert (table.count("<tr>"), table.count("wren-nano → wren-base"), len(page.dataframe)) == (4, 3, 0)
     visit(page).of(WatchState).listed = False
     page.button(key="again").click().run()
     assert until_done(page)["notice"] is None
-    assert len(tried_names(page)) == 4
+    assert len(visit(page).of(WatchState).past.finished) == 3
 
 
 def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned() -> None:
     page = opened()
     page.selectbox(key="draft").set_value("wren-small").run()
     small = until_done(page)
-    (shown,) = drawn(small)
-    assert names_on(page)["before"] == "wren-nano, 4, recorded on another machine"
-    assert len(shown["before"]["lengths"]) == len(shown["replay"]["lengths"]) == MAX_DRAFT_LENGTH
+    (first,) = drawn(small)
+    assert names_on(small) == {
+        "run": "wren-small, 4, measured here",
+        "before": "wren-nano, 4, recorded on another machine",
+    }
+    assert len(first["before"]["lengths"]) == len(first["replay"]["lengths"]) == MAX_DRAFT_LENGTH
     held = payload_of(page.run().get_by_key("kept-tried"))
     assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
-    choose_try(page, 0, "tried_show")
-    data = stage_of(page)
-    assert (data["run_id"], names_on(page)["before"][:13]) == ("first", "wren-small, 4")
+    data = choose_try(page, 0, "tried_show")
+    assert (data["run_id"], names_on(data)["before"][:13]) == ("first", "wren-small, 4")
     assert page.selectbox(key="draft").value == "wren-nano"
     assert not visit(page).of(WatchState).run.busy, "a run that is shown again is not run again"
     choose_try(page, 0, "tried_pin")
     for length in (6, 7):
-        release_slider(page, length)
-        until_done(page)
-        assert names_on(page)["before"] == "wren-nano, 4, recorded on another machine"
+        assert names_on(release_slider(page, length))["before"] == "wren-nano, 4, recorded on another machine"
     reloaded = opened()
     assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
     restore_list(visit(reloaded).of(WatchState), held["text"])
     for each in (page, reloaded):
-        choose_try(each, 1, "tried_show")
-        data = stage_of(each)
+        data = choose_try(each, 1, "tried_show")
         assert data["run"]["trace"] == small["run"]["trace"]  # its costs may have come since
         assert each.selectbox(key="draft").value == "wren-small"
-    choose_try(page, 0, "tried_unpin")
-    assert names_on(page)["before"][:12] == "wren-nano, 7"
-
-
-REPLY = "reply-"
+    assert names_on(choose_try(page, 0, "tried_unpin"))["before"] == "wren-nano, 7"
 
 
 @pytest.fixture
@@ -294,29 +275,22 @@ def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "writer.gguf").write_bytes(b"GGUF" + bytes(1_000))
 
 
-def shown(page: AppTest) -> Trace:
-    return known(visit(page).of(WatchState).shown).trace
-
-
 @pytest.mark.usefixtures("talker")
 def test_to_choose_it_brings_chats_and_their_prompts_and_to_leave_it_takes_them_away(page: AppTest) -> None:
-    menu = next(box for box in page.selectbox if box.label == "Prompt")
-    assert not any("Correct a text" in option for option in menu.options)
-    page.selectbox(key="target").set_value("talker").run()
-    until_done(page)
-    assert shown(page).settings.prompt_format == "chat"
-    assert page.query_params["prompt_format"] == "chat"
+    def choose(widget: Any, value: str) -> tuple[str | None, str]:
+        widget.set_value(value).run()
+        until_done(page)
+        return shown(page).settings.prompt_format, shown(page).prompt.text
+
+    assert not any("Correct a text" in option for option in prompt_menu(page).options)
+    assert choose(page.selectbox(key="target"), "talker")[0] == page.query_params["prompt_format"] == "chat"
     assert page.selectbox(key="draft").value == "lookup", "wren-nano knows none of its words"
-    menu = next(box for box in page.selectbox if box.label == "Prompt")
-    menu.set_value("correct-1").run()
-    until_done(page)
-    assert shown(page).prompt.text == known(find_preset("correct-1")).text
-    page.radio(key=next(radio.key for radio in page.radio if "reads the prompt" in radio.label)).set_value("raw").run()
-    until_done(page)
-    assert shown(page).settings.prompt_format == "raw"
+    preset = known(find_preset("correct-1")).text
+    assert choose(prompt_menu(page), "correct-1") == ("chat", preset)
+    (read_as,) = (radio for radio in page.radio if "reads the prompt" in radio.label)
+    assert choose(read_as, "raw") == ("raw", preset)
     assert not page.chat_input, "only a chat can be answered"
-    page.selectbox(key="target").set_value("writer").run()
-    until_done(page)
+    choose(page.selectbox(key="target"), "writer")
     assert not any("reads the prompt" in radio.label for radio in page.radio)
     assert page.query_params["preset"] == "correct-1", "the prompt stays in the menu"
 
@@ -327,14 +301,12 @@ def test_a_reply_asks_for_a_run_of_the_whole_conversation_and_undo_takes_it_back
     until_done(page)
     first = shown(page)
     assert "What the model read: " in page.expander[0].label + texts(page)
-    next(field for field in page.chat_input if REPLY in str(field.key)).set_value("[user]\nAnother **one**.").run()
+    page.chat_input[0].set_value("[user]\nAnother **one**.").run()
     until_done(page)
     said = ("user", "Name a tree."), ("assistant", first.output.text.strip("\n")), ("user", "[user]\nAnother **one**.")
     assert tuple(read_messages(shown(page).prompt.text)) == said
-    assert visit(page).of(WatchState).form.current.prompt == shown(page).prompt.text
-    again = opened(
-        **{name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
-    )
+    assert asked(page).prompt == shown(page).prompt.text
+    again = opened(**page.query_params)
     until_done(again)
     assert shown(again).prompt == shown(page).prompt, "the link carries the conversation"
     next(button for button in page.button if button.label == "Undo").click().run()

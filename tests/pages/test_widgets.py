@@ -29,57 +29,50 @@ def test_what_was_chosen_stays_where_a_part_reads_widgets_that_streamlit_forgot(
     page = alone(form_script)
     page.slider(key="toy_gamma").set_value(7).run()
     page.session_state["forgotten"] = True
-    page.run()
-    assert visit(page).asked["toy"].gamma == 7
-    assert page.query_params["gamma"] == "7"
+    assert (visit(page.run()).asked["toy"].gamma, page.query_params["gamma"]) == (7, "7")
 
 
 LONG = "Once upon a time. " * 2_000
-TEXTS = [("race", "race_own"), ("watch", "prompt")]  # with a key that stays, and with one that is new each time
 
 
-def sent_with(page: AppTest, key: str) -> list[str]:
-    """What the browser gets for a text field: its default, and the value that is set."""
-    (proto,) = (each.proto for each in page.text_area if each.key.partition("-")[0] == key)
-    return [proto.default, proto.value]
-
-
-@pytest.mark.parametrize(("name", "key"), TEXTS)
+@pytest.mark.parametrize(
+    ("name", "key"), [("race", "race_own"), ("watch", "prompt")]
+)  # the second key is new each time
 def test_a_long_text_does_not_go_back_to_the_browser_that_sent_it(name: str, key: str) -> None:
     """Before: a text of a megabyte was sent back each time that the page was drawn."""
     page = opened_in_app(name)
-    (field,) = (each for each in page.text_area if each.key.partition("-")[0] == key)
-    field.set_value("Once.").run()
-    assert sent_with(page, key)[0] == "Once.", "a short one is the default, also for a slow browser"
-    (field,) = (each for each in page.text_area if each.key.partition("-")[0] == key)
-    field.set_value(LONG).run()
+
+    def field() -> Any:
+        return next(each for each in page.text_area if each.key.partition("-")[0] == key)
+
+    def sent() -> list[str]:
+        return [field().proto.default, field().proto.value]
+
+    field().set_value("Once.").run()
+    assert sent()[0] == "Once.", "a short one is the default, also for a slow browser"
+    field().set_value(LONG).run()
     page.run()
-    assert not page.exception
-    assert sent_with(page, key) == ["", ""]
-    assert page.session_state[key] == LONG
+    assert sent() == ["", ""]
     page.switch_page("pages/class.py").run()
     page.switch_page(f"pages/{name}.py").run()
-    assert sent_with(page, key) == ["", LONG], "where the page is opened again the browser needs it, once"
+    assert sent() == ["", LONG], "where the page is opened again the browser needs it, once"
     page.run()
-    assert sent_with(page, key) == ["", ""]
-    assert page.session_state[key] == LONG
-
-
-# ---- callbacks
+    assert (sent(), page.session_state[key]) == (["", ""], LONG)
 
 
 def two_things_at_once() -> None:
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    def clicked() -> None:
-        context = get_script_run_ctx()
-        context.script_requests.request_rerun(RerunData())  # what the stage reports comes in this moment
-        st.session_state.begun = st.session_state.get("begun", 0) + 1
-        st.query_params["tour"] = "3"
-        st.session_state.ended = st.session_state.get("ended", 0) + 1
+    state, requests = st.session_state, get_script_run_ctx().script_requests
 
-    st.session_state.runs = st.session_state.get("runs", 0) + 1
+    def clicked() -> None:
+        requests.request_rerun(RerunData())  # what the stage reports comes in this moment
+        state.done = [*state.get("done", []), "begun"]
+        st.query_params["tour"] = "3"
+        state.done = [*state.done, "ended"]
+
+    state.runs = state.get("runs", 0) + 1
     st.button("Save", on_click=clicked)
 
 
@@ -88,31 +81,19 @@ def test_a_click_is_not_lost_where_something_else_is_reported_while_it_is_handle
     guard_the_doors()
     page = alone(two_things_at_once)
     page.button[0].click().run()
-    assert (page.session_state["begun"], page.session_state["ended"]) == (1, 1)
+    assert page.session_state["done"] == ["begun", "ended"]
     assert page.session_state["runs"] == 2, "the other request is not lost either: the script ran once for both"
-
-
-# ---- a job under way
 
 
 def page_with_a_job() -> None:
     import streamlit as st
 
     from specviz.ui.shared.job_slot import while_busy
-    from specviz.ui.shared.persistent_widgets import set_widgets
 
     st.session_state.runs = st.session_state.get("runs", 0) + 1
-    if st.session_state.get("sets"):
-        set_widgets({"a": 1})
     looks = iter(st.session_state.pop("looks", [False, False]))
     while_busy(lambda: next(looks), lambda: st.caption("under way") and None, lambda: False)
     st.markdown("the page")
-
-
-def page_after(looks: list[bool], sets: bool = False) -> AppTest:
-    page = AppTest.from_function(page_with_a_job, default_timeout=SECONDS)
-    page.session_state["looks"], page.session_state["sets"] = looks, sets
-    return page.run()
 
 
 @pytest.mark.parametrize(
@@ -124,11 +105,9 @@ def page_after(looks: list[bool], sets: bool = False) -> AppTest:
     ],
 )
 def test_a_page_is_drawn_again_only_when_its_job_is_over(looks: list[bool], runs: int) -> None:
-    page = page_after(looks)
-    assert (page.session_state["runs"], len(page.markdown)) == (runs, 1)
-
-
-# ---- menus
+    page = AppTest.from_function(page_with_a_job, default_timeout=SECONDS)
+    page.session_state["looks"] = looks
+    assert (len(page.run().markdown), page.session_state["runs"]) == (1, runs)
 
 
 def page_with_menus() -> None:
@@ -138,39 +117,24 @@ def page_with_menus() -> None:
 
     names, called = ["small", "large"], st.session_state.get("called", "yesterday")
     look: Any = {"format_func": lambda name: f"{name}, {called}", "on_change": lambda: st.session_state.update(acted=1)}
-    restore_widgets({"one": "large", "typed": "large", "radio": "large", "several": ["large"], "number": 3})
-    st.text(f"{st.session_state.number}, {st.session_state.several}")
+    restore_widgets(dict.fromkeys(["selectbox", "typed", "radio"], "large") | {"multiselect": ["large"], "number": 3})
+    st.text(f"{st.session_state.number}, {st.session_state.multiselect}")
     if st.session_state.get("elsewhere"):
         return
     draw("slider", "Number", "number", 0, 9)
-    for key, more in {"one": {}, "typed": {"accept_new_options": True}}.items():
-        options = list(dict.fromkeys([*names, st.session_state[key]]))
-        draw("selectbox", key, key, options, **look, **more)
-    draw("radio", "radio", "radio", names, **look)
-    draw("multiselect", "several", "several", names, **look)
+    options = list(dict.fromkeys([*names, st.session_state.typed]))
+    draw("selectbox", "typed", "typed", options, accept_new_options=True, **look)
+    for kind in ("selectbox", "radio", "multiselect"):
+        draw(kind, kind, kind, names, **look)
 
 
-SENT: dict[str, tuple[str, str]] = {  # the kind of element, and of what its browser sends
-    "one": ("selectbox", "string_value"),
-    "typed": ("selectbox", "string_value"),
-    "radio": ("radio", "string_value"),
-    "several": ("multiselect", "string_array_value"),
-}
-
-
-def sends(page: AppTest, key: str, text: str) -> AppTest:
-    """The browser sends this for a menu, and nothing else."""
-    kind, field = SENT[key]
-    (menu,) = (each for each in getattr(page, kind) if each.key == key)
-    value: Any = StringArray(data=[text]) if field == "string_array_value" else text
-    return page._run(WidgetStates(widgets=[WidgetState(id=menu.proto.id, **{field: value})]))
-
-
-def is_told(page: AppTest, key: str) -> list[str]:
-    """What the browser is to show in place of what it shows; nothing where that is right."""
-    (proto,) = (each.proto for each in getattr(page, SENT[key][0]) if each.key == key)
-    said = proto.raw_values if key == "several" else [proto.raw_value]
-    return list(said) if proto.set_value else []
+def sends(page: AppTest, key: str, text: str) -> list[str]:
+    """The browser sends this for a menu, and nothing else; what it is told to show in place of that."""
+    value: Any = {"string_array_value": StringArray(data=[text])} if key == "multiselect" else {"string_value": text}
+    page._run(WidgetStates(widgets=[WidgetState(id=page.get_by_key(key).proto.id, **value)]))
+    menu = page.get_by_key(key).proto
+    said = menu.raw_values if key == "multiselect" else [menu.raw_value]
+    return list(said) if menu.set_value else []
 
 
 def test_what_was_chosen_is_there_while_another_page_is_shown_and_after_it() -> None:
@@ -184,22 +148,21 @@ def test_what_was_chosen_is_there_while_another_page_is_shown_and_after_it() -> 
     assert (page.slider[0].value, page.multiselect[0].value) == (7, ["small"])
 
 
-@pytest.mark.parametrize("key", SENT)
+@pytest.mark.parametrize("key", ["selectbox", "typed", "radio", "multiselect"])
 def test_what_a_menu_calls_an_option_is_never_its_value(key: str) -> None:
     """Found: "There is no model named 'SmolLM2-135M · 93 MB, once · chat' here", once that model was there."""
     guard_the_doors()
-    page, held = alone(page_with_menus), ["large"] if key == "several" else "large"
+    page, several = alone(page_with_menus), key == "multiselect"
+    held, chosen = (["large"], ["small"]) if several else ("large", "small")
     sends(page, key, "large, yesterday")
     page.session_state["called"] = "today"
     for _ in range(2):  # also where a browser on a slow line says it once more
-        sends(page, key, "large, yesterday")
+        assert sends(page, key, "large, yesterday") == ["large, today"]
         assert page.session_state[key] == held
-        assert is_told(page, key) == ["large, today"]
     assert "acted" not in page.session_state, "the visitor chose nothing"
-    sends(page, key, "large, today")
-    assert (page.session_state[key], is_told(page, key)) == (held, [])
+    assert (sends(page, key, "large, today"), page.session_state[key]) == ([], held)
     sends(page, key, "small, yesterday")
-    assert page.session_state[key] == (["small"] if key == "several" else "small"), "chosen before the answer came"
+    assert page.session_state[key] == chosen, "chosen before the answer came"
     assert page.session_state["acted"]
 
 
@@ -215,5 +178,4 @@ def test_a_widget_of_a_new_key_each_time_leaves_none_of_its_values() -> None:
     page = alone(set_anew)
     for _ in range(4):
         page.run()
-    assert not page.exception
     assert [key for key in page.session_state._state.filtered_state if key.startswith("own-")] == ["own-5"]

@@ -17,34 +17,32 @@ from specviz.ui.watch.watch_state import ShownRun, WatchState
 from specviz.ui.worksheet.controls import Worksheet
 from specviz.ui.worksheet.worksheet_page import known_runs
 from tests.support import app_pages
-from tests.support.app_pages import visit
+from tests.support.app_pages import texts, visit
 from tests.support.fake_traces import fake_trace
 from tests.support.pasted_counters import ISSUE
 from tests.support.seen import seen, step
 
-EXPLANATION = re.compile(
-    r'<button type="button" class="explained"[^>]*>(.*?)</button><span class="explanation".*?</span>'
-)
 LINE = (
     "SpecDecoding metrics: Mean acceptance length: 2.79, Accepted: 25 tokens, Drafted: 28 tokens, "
     "Per-position acceptance rate: 0.929, 0.857, Avg Draft acceptance rate: 89.3%"
 )
-PASTED = (
-    ("worksheet_paste", LINE),
-    ("worksheet_paste", ISSUE),
-    ("worksheet_speedup", 0.94),
-    ("worksheet_speedup", None),
-)
+NOT_FOR_THE_MAP = f"{ISSUE}\nvllm:generation_tokens_total 9000"  # only some rounds draft
+PASTED: list[tuple[str, str | float | None]] = [
+    ("paste", LINE),
+    ("paste", ISSUE),
+    ("speedup", 0.94),
+    ("speedup", None),
+    ("paste", ""),
+    ("paste", NOT_FOR_THE_MAP),
+    ("speedup", 1.2),
+    ("speedup", None),
+    ("paste", ""),
+]
 
 
 def opened(link: Mapping[str, Any] = MappingProxyType({}), *parts: object, **more: Any) -> AppTest:
     """The page as app.py runs it, with these parts left in the session by other pages."""
     return app_pages.opened("pages/worksheet.py", Session(**more).put(*parts), **link)
-
-
-def texts(page: AppTest) -> str:
-    """With each explained word as a plain word again."""
-    return EXPLANATION.sub(r"\1", app_pages.texts(page))
 
 
 def watched(*traces: Trace) -> WatchState:
@@ -63,6 +61,17 @@ def metric(page: AppTest, label: str) -> str:
     return next(each.value for each in page.metric if each.label.startswith(label))
 
 
+def judged(page: AppTest) -> Judgement:
+    """Of what the sliders say."""
+    return judge(visit(page).asked["worksheet"].model.terms.speedup, None, modelled=True)
+
+
+def start_from(page: AppTest, part: str) -> str:
+    label = next(option for option in page.selectbox(key="worksheet_start").options if part in option)
+    page.selectbox(key="worksheet_start").set_value(label).run()
+    return label
+
+
 def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
     page = opened({}, watched(*(fake_trace(draft_length=length) for length in (2, 6))))
     assert page.slider(key="worksheet_gamma").value == 6
@@ -76,58 +85,32 @@ def test_it_starts_from_the_visitors_newest_run_and_explains_any() -> None:
     assert alone.selectbox(key="worksheet_start").value.startswith("the recorded run")
 
 
-def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(page: AppTest) -> None:
-    counts = "44 of 75 guesses accepted at draft length 4, 81 % of the judged ones"
-    assert f"{counts}" in texts(page)
-    assert "The sliders now say" not in texts(page)
+def test_the_verdict_is_on_the_sliders_and_the_run_stands_beside_it_as_loaded(
+    page: AppTest, snapshot: SnapshotAssertion
+) -> None:
+    before = seen(page)
     assert metric(page, "Speedup") == f"{judged(page).speedup:.2f}×"
     page.slider(key="worksheet_gamma").set_value(10).run()
+    assert step(before, page) == snapshot
     assert f"**{judged(page).headline}.**" in texts(page)
     assert metric(page, "Speedup") == f"{judged(page).speedup:.2f}×"
-    assert counts in texts(page), "the run is as it was loaded"
-    assert "Draft length 10 instead of 4" in texts(page)
+    assert "44 of 75 guesses accepted at draft length 4, 81 % of the judged ones" in texts(page), "as it was loaded"
     verdicts = [look.looks for look in LOOKS.values()] + ["it helps", "it pays:", "no real gain"]
     assert [word for word in verdicts if word in texts(page)] == [], "one verdict, in the words of the judge"
-    assert "44 / 75 = **59 % of the guesses accepted**; at γ = 4" in texts(page)
-
-
-def judged(page: AppTest) -> Judgement:
-    """Of what the sliders say."""
-    return judge(visit(page).asked["worksheet"].model.terms.speedup, None, modelled=True)
-
-
-OPT = "OPT-30B, one A100"
-
-
-def start_from(page: AppTest, part: str) -> None:
-    label = next(option for option in page.selectbox(key="worksheet_start").options if part in option)
-    page.selectbox(key="worksheet_start").set_value(label).run()
-
-
-def test_counters_that_the_map_cannot_show_have_the_verdict_all_the_same(page: AppTest) -> None:
-    """Found: above them stood "Helps, 1.63×, modelled", of the recorded run."""
-    page.text_area(key="worksheet_paste").set_value(f"{ISSUE}\nvllm:generation_tokens_total 9000").run()
-    above = texts(page).split("Predicted against measured")[0]
-    assert "**Not known without the cost of a round on your machine.**" in above
-    assert "Helps" not in above
-    assert "Not for the map: only some rounds draft. **Loaded:** the recorded run" in above
-    page.number_input(key="worksheet_speedup").set_value(1.2).run()
-    assert texts(page).count("**Looks like it helps, 1.20×, measured.**") == 2
-    page.number_input(key="worksheet_speedup").set_value(None).run()
-    page.text_area(key="worksheet_paste").set_value("").run()
-    assert "Not known" not in texts(page)
-    page.text_area(key="worksheet_paste").set_value(f"{ISSUE}\nvllm:generation_tokens_total 9000").run()
-    start_from(page, "CodeLlama")
-    assert "modelled.**" in texts(page).split("Predicted against measured")[0]
 
 
 def test_pasted_counters_alone_are_not_judged_and_with_a_measured_speedup_the_whole_page_agrees(
     page: AppTest, snapshot: SnapshotAssertion
 ) -> None:
+    """Found: above counters that the map cannot show stood "Helps, 1.63×, modelled", of the recorded run."""
     before = seen(page)
-    for key, value in PASTED:
-        page.get_by_key(key).set_value(value).run()
-        assert step(before, page) == snapshot(name=f"{key}: {str(value)[:20]}")
+    for at, (key, value) in enumerate(PASTED):
+        page.get_by_key(f"worksheet_{key}").set_value(value).run()
+        assert step(before, page) == snapshot(name=f"{at} {key}: {str(value)[:20]}")
+    page.text_area(key="worksheet_paste").set_value(NOT_FOR_THE_MAP).run()
+    start_from(page, "CodeLlama")
+    assert "modelled.**" in texts(page).split("Predicted against measured")[0]
+    page.text_area(key="worksheet_paste").set_value(ISSUE)
     page.number_input(key="worksheet_speedup").set_value(0.94).run()
     now = visit(page)
     again = opened({}, replace(now.of(Worksheet)), asked=now.asked, came=now.came)  # after another page
@@ -135,34 +118,30 @@ def test_pasted_counters_alone_are_not_judged_and_with_a_measured_speedup_the_wh
     assert again.selectbox(key="worksheet_start").value == "from production: vLLM"
 
 
-def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest) -> None:
-    def move_to_the_best(exact: float) -> None:
-        best, promised = re.fullmatch(r"(\d+) \((.*)×\)", metric(page, "Best length")).groups()
-        page.slider(key="worksheet_gamma").set_value(int(best)).run()
-        assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised), abs=exact)
-        assert metric(page, "Best length").startswith(f"{best} (")
-
-    for start in ("the recorded run", "CodeLlama", OPT, "in batches of 4"):
-        start_from(page, start)
-        page.slider(key="worksheet_gamma").set_value(7).run()
-        move_to_the_best(0)
-    page.slider(key="worksheet_verification").set_value(3.0).run()  # by hand: then the straight line
-    move_to_the_best(0.011)
+@pytest.mark.parametrize("start", ["the recorded run", "CodeLlama", "OPT-30B, one A100", "in batches of 4", "by hand"])
+def test_moving_to_the_best_length_gives_the_speedup_that_was_promised(page: AppTest, start: str) -> None:
+    by_hand = start == "by hand"
+    start_from(page, "in batches of 4" if by_hand else start)
+    page.slider(key="worksheet_gamma").set_value(7).run()
+    if by_hand:
+        page.slider(key="worksheet_verification").set_value(3.0).run()  # then it is the straight line
+    best, promised = re.fullmatch(r"(\d+) \((.*)×\)", metric(page, "Best length")).groups()
+    page.slider(key="worksheet_gamma").set_value(int(best)).run()
+    assert float(metric(page, "Speedup")[:-1]) == pytest.approx(float(promised), abs=0.011 if by_hand else 0)
+    assert metric(page, "Best length").startswith(f"{best} (")
 
 
 def test_the_address_holds_every_value_and_brings_it_back(page: AppTest) -> None:
-    page.slider(key="worksheet_alpha").set_value(0.33)
-    page.slider(key="worksheet_gamma").set_value(9)
-    page.slider(key="worksheet_cost").set_value(0.205)
-    page.select_slider(key="worksheet_batch").set_value(8).run()
+    moved = {"alpha": 0.33, "gamma": 9, "cost": 0.205, "batch": 8}
+    for name, value in moved.items():
+        page.get_by_key(f"worksheet_{name}").set_value(value)
+    page.run()
     other = opened(dict(page.query_params))
-    assert [other.slider(key=f"worksheet_{name}").value for name in ("alpha", "gamma", "cost")] == [0.33, 9, 0.205]
-    assert other.select_slider(key="worksheet_batch").value == 8
+    assert {name: other.get_by_key(f"worksheet_{name}").value for name in moved} == moved
     assert other.selectbox(key="worksheet_start").value == "the values in the link"
     assert not other.warning
     assert "as measured for wren-base" in texts(other), "the shape of the batch"
-    start_from(page, "T5-large")  # an address of one of the starts is that start
-    label = page.selectbox(key="worksheet_start").value
+    label = start_from(page, "T5-large")  # an address of one of the starts is that start
     assert opened(page.query_params).selectbox(key="worksheet_start").value == label
     line = opened({"alpha": "0.6", "gamma": "4", "batch": "16", "shape": "0"})
     assert "a straight line" in texts(line)

@@ -1,7 +1,6 @@
 """Servers of other systems, in folders that VLLM and LLAMA name. Tests of a system without a folder are skipped."""
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from benchmarks.peers import DRAFT, TARGET, Pair
 from specviz import load_model
 from tests.servers.questions import DRAFT_LENGTH, GREEDY, Setup, setups
 from tests.servers.recording import prompt_ids, record
-from tests.servers.running import Running, running
+from tests.servers.running import running
 from tests.support.endpoint_records import Answered, Asked, asked_of
 
 FOLDERS = {"vllm": ("VLLM", "make_vllm.sh", "bin/vllm"), "llama.cpp": ("LLAMA", "make_llama.sh", "llama-server")}
@@ -30,15 +29,11 @@ def folder_of(system: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """A running server, and what it answered just now."""
+    """What a server answered just now."""
 
-    server: Running
+    setup: Setup
     batches: list[Asked]
     log: str
-
-    @property
-    def setup(self) -> Setup:
-        return self.server.setup
 
     @property
     def answers(self) -> list[Answered]:
@@ -46,13 +41,14 @@ class Fresh:
 
 
 @pytest.fixture(scope="module", params=setups(prompt_ids), ids=lambda setup: setup.stem)
-def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fresh]:
-    """Each server in turn: one runs at a time."""
+def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Fresh:
+    """Each server in turn: one runs at a time. With RECORDS=FOLDER what they answer stays there."""
     setup: Setup = request.param
-    folder, out = folder_of(setup.system), tmp_path_factory.mktemp(setup.stem)
-    with running(setup, folder, out / "all.log") as server:
-        record(server, out)
-        yield Fresh(server, asked_of(out)[setup.stem], (out / f"{setup.stem}.log").read_text())
+    folder, scratch = folder_of(setup.system), tmp_path_factory.mktemp(setup.stem)
+    out, log = Path(os.environ.get("RECORDS", scratch)), scratch / "all.txt"
+    with running(setup, folder, log) as client:
+        record(client, log, setup, out)
+    return Fresh(setup, asked_of(out)[setup.stem], (out / f"{setup.stem}.log").read_text())
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
@@ -26,36 +25,21 @@ VLLM_ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    client: httpx2.Client
-    log: Path
-    setup: Setup
-
-
-def command_of(setup: Setup, folder: Path, port: str) -> list[str]:
-    """The command that starts this server, from the folder that `_home` gives."""
-    where = ["--host", "127.0.0.1", "--port", port]
-    if setup.system == "vllm":
-        model = ["serve", f"models/{TARGET}", "--served-model-name", TARGET, "--dtype", "float32"]
-        limits = ["--max-model-len", str(CONTEXT), "--max-num-seqs", str(SEVERAL), "--enforce-eager"]
-        return [f"{folder}/bin/vllm", *model, *limits, "--chat-template", TEMPLATE, *where, *setup.options]
-    model = ["-m", f"{TARGET}.gguf", "--alias", TARGET, "-ctk", "f32", "-ctv", "f32", "-t", "1"]
-    limits = ["-c", str(CONTEXT * SEVERAL), "-np", str(SEVERAL), "--metrics", "--no-ui"]
-    return [f"{folder}/llama-server", *model, *limits, "--chat-template", TEMPLATE, *where, *setup.options]
-
-
-def _home(setup: Setup, folder: Path) -> Path:
-    """Where it is started, so that no answer holds a path of this machine."""
-    return MODELS_FOLDER.parent if setup.system == "vllm" else folder
-
-
 @contextmanager
-def running(setup: Setup, folder: Path, log: Path) -> Iterator[Running]:
-    """The server of this setup, ready to answer."""
+def running(setup: Setup, folder: Path, log: Path) -> Iterator[httpx2.Client]:
+    """The server of this setup, started where no answer holds a path of this machine."""
     port = free_port()
-    with answering(command_of(setup, folder.resolve(), str(port)), port, log, _home(setup, folder)) as client:
-        yield Running(client, log, setup)
+    where = ["--chat-template", TEMPLATE, "--host", "127.0.0.1", "--port", str(port), *setup.options]
+    if setup.system == "vllm":
+        home, command = MODELS_FOLDER.parent, [f"{folder}/bin/vllm", "serve", f"models/{TARGET}"]
+        command += ["--served-model-name", TARGET, "--dtype", "float32", "--enforce-eager"]
+        command += ["--max-model-len", str(CONTEXT), "--max-num-seqs", str(SEVERAL)]
+    else:
+        home, command = folder, [f"{folder}/llama-server", "-m", f"{TARGET}.gguf", "--alias", TARGET]
+        command += ["-ctk", "f32", "-ctv", "f32", "-t", "1", "--metrics", "--no-ui"]
+        command += ["-c", str(CONTEXT * SEVERAL), "-np", str(SEVERAL)]
+    with answering([*command, *where], port, log, home) as client:
+        yield client
 
 
 @contextmanager
@@ -70,37 +54,27 @@ def answering(command: Sequence[str], port: int, log: Path, home: Path) -> Itera
             stderr=subprocess.STDOUT,
             start_new_session=True,  # vLLM has processes of its own
         )
-    try:
-        # llama.cpp says that it keeps a connection, and closes it after a stream.
-        each_its_own = httpx2.Limits(max_keepalive_connections=0)
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, limits=each_its_own) as client:
-            _wait(client, server, log)
-            yield client
-    finally:
-        _stop(server)
-
-
-def _wait(client: httpx2.Client, server: "subprocess.Popen[bytes]", log: Path) -> None:
+    # llama.cpp says that it keeps a connection, and closes it after a stream.
+    each_its_own = httpx2.Limits(max_keepalive_connections=0)
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            if client.get("/health").is_success:
-                return
-        except httpx2.TransportError:
-            pass
-        time.sleep(0.2)
-    raise RuntimeError(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+    try:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, limits=each_its_own) as client:
+            while not _is_up(client):
+                if time.monotonic() > until or server.poll() is not None:
+                    raise RuntimeError(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+                time.sleep(0.2)
+            yield client
+    finally:  # first politely, so that it writes the end of its log; then everything that it has started
+        server.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=30)
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
 
 
-def _stop(server: "subprocess.Popen[bytes]") -> None:
-    """First politely, so that it writes the end of its log; then everything that it has started."""
-    server.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        server.wait(timeout=30)
-    with suppress(ProcessLookupError):
-        os.killpg(server.pid, signal.SIGKILL)
-    server.wait()
-
-
-def lines_of(log: Path, words: Sequence[str]) -> list[str]:
-    return [line for line in log.read_text(errors="replace").splitlines() if any(word in line for word in words)]
+def _is_up(client: httpx2.Client) -> bool:
+    try:
+        return client.get("/health").is_success
+    except httpx2.TransportError:
+        return False

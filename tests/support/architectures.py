@@ -13,29 +13,21 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.models.transformers_models import from_transformers
 from tests.support.tiny_models import word_tokenizer
 
+NO_MARKS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
+
 # ---- read by the light forward pass
 
-LIGHT_VOCABULARY = 23
-SMALL_LIGHT = {
-    "vocab_size": LIGHT_VOCABULARY,
+SMALL_LIGHT = NO_MARKS | {
+    "vocab_size": 23,
     "hidden_size": 32,
     "intermediate_size": 48,
     "num_hidden_layers": 3,
     "num_attention_heads": 4,
     "max_position_embeddings": 640,
-    "bos_token_id": None,
-    "eos_token_id": None,
-    "pad_token_id": None,
     "initializer_range": 0.3,
 }
-STRETCHED = {
-    "rope_type": "llama3",
-    "rope_theta": 500.0,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 64,
-}
+STRETCHED = {"rope_type": "llama3", "rope_theta": 500.0, "original_max_position_embeddings": 64}
+STRETCHED |= {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 KNOWN: dict[str, tuple[str, dict[str, object]]] = {
     "llama": ("llama", {}),
     "grouped heads": ("llama", {"num_key_value_heads": 2}),
@@ -63,8 +55,8 @@ def random_weights(kind: str, changes: Mapping[str, object]) -> PreTrainedModel:
 
 
 def ready(model: PreTrainedModel, name: str = "small") -> LoadedModel:
-    tokenizer = word_tokenizer(model.config.vocab_size)
-    return from_transformers(model, tokenizer, name, ModelInfo(name, model.num_parameters(), "float32", ""))
+    info = ModelInfo(name, model.num_parameters(), "float32", "")
+    return from_transformers(model, word_tokenizer(model.config.vocab_size), name, info)
 
 
 @cache
@@ -78,28 +70,21 @@ def family_model(case: str, vocabulary: int = 7) -> LoadedModel:
 
 # ---- read by transformers
 
-SMALL: dict[str, object] = {
-    "vocab_size": 11,
-    "bos_token_id": None,
-    "eos_token_id": None,
-    "pad_token_id": None,
-    "tie_word_embeddings": False,
-}
+SMALL: dict[str, object] = NO_MARKS | {"vocab_size": 11, "tie_word_embeddings": False}
 WIDE = SMALL | {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64}
 LLAMA = WIDE | {"intermediate_size": 32, "num_key_value_heads": 1, "head_dim": 8}
+WINDOW = LLAMA | {"sliding_window": 6}  # shorter than the texts: what has left it must come back after a rejection
+GEMMA = WINDOW | {"query_pre_attn_scalar": 8}
 GPT2 = SMALL | {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
-WINDOW = {"sliding_window": 6}  # shorter than the tests' texts: what has left it must come back after a rejection
 DECODABLE: dict[str, dict[str, Any]] = {
     "gpt2": GPT2,
     "llama": LLAMA,
     "gpt_neox": WIDE | {"intermediate_size": 32},
     "qwen2": LLAMA,
     "opt": WIDE | {"ffn_dim": 32, "word_embed_proj_dim": 16},
-    "mistral": LLAMA | WINDOW,
-    "gemma2": LLAMA | WINDOW | {"query_pre_attn_scalar": 8},
-    "gemma3_text": LLAMA
-    | WINDOW
-    | {"query_pre_attn_scalar": 8, "layer_types": ["sliding_attention", "full_attention"]},
+    "mistral": WINDOW,
+    "gemma2": GEMMA,
+    "gemma3_text": GEMMA | {"layer_types": ["sliding_attention", "full_attention"]},
     "bloom": SMALL | {"hidden_size": 16, "n_layer": 2, "n_head": 2},
 }
 REFUSED: dict[str, dict[str, Any]] = {
@@ -123,4 +108,4 @@ def random_model(kind: str, noise: float = 0.0) -> LoadedModel:
             weight.normal_(0, 0.5, generator=generator)
     for weight in model.parameters() if noise else ():
         weight.add_(noise * torch.randn(weight.shape, generator=generator))
-    return from_transformers(model, word_tokenizer(11), kind, ModelInfo(kind, model.num_parameters(), "float32", ""))
+    return ready(model, kind)

@@ -4,20 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from specviz.core.rounds import DraftedToken, EmittedToken, Round, Status
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import (
-    Autoregressive,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    Machine,
-    ModelInfo,
-    Output,
-    Prompt,
-    Round,
-    Status,
-    Trace,
-)
+from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, Prompt, Trace
 from tests.support.fake_traces import run_of
 
 FATES: dict[str, Status] = {"a": "accepted", "r": "rejected", "n": "not taken", "d": "discarded"}

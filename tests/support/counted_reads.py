@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from torch import Tensor
 
-from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel, Reader
 
 
@@ -21,32 +21,27 @@ class CountedReads:
         self.again = 0  # tokens that were read, removed, and read at once again
         self.text: list[int] = []  # what the cache holds, as of the last pass
 
-    def reader(self, *, whole: bool = False) -> Reader:
+    def reader(self, *, whole: bool = False) -> Any:
         self.text = []
         return _Reader(self._open_reader(whole=whole), self)
 
 
-class _Reader(Reader):
+class _Reader:
     def __init__(self, inner: Reader, counts: CountedReads) -> None:
-        self._inner = inner
-        self._counts = counts
-        self._length = 0
+        self._inner, self._counts, self._length = inner, counts, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def read(self, ids: Tensor, *, last: bool = False) -> Tensor:
         new, counts = ids.tolist(), self._counts
         counts.again += self._length < len(counts.text) and counts.text[self._length] == new[0]
         counts.text = counts.text[: self._length] + new
-        counts.lengths.append(len(new))
-        counts.on_pass(len(new))
-        self._length += len(new)
-        counts.longest = max(counts.longest, self._length)
+        self._note(len(new))
         return self._inner.read(ids, last=last)
 
     def read_tree(self, ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        self._counts.lengths.append(len(ids))
-        self._counts.on_pass(len(ids))
-        self._length += len(ids)
-        self._counts.longest = max(self._counts.longest, self._length)
+        self._note(len(ids))
         return self._inner.read_tree(ids, positions, mask)
 
     def select(self, start: int, rows: list[int]) -> None:
@@ -57,8 +52,8 @@ class _Reader(Reader):
         self._length -= excess
         self._inner.crop(excess)
 
-    def end_prompt(self) -> None:
-        self._inner.end_prompt()
-
-    def store_states(self) -> HiddenStates:
-        return self._inner.store_states()
+    def _note(self, tokens: int) -> None:
+        self._counts.lengths.append(tokens)
+        self._counts.on_pass(tokens)
+        self._length += tokens
+        self._counts.longest = max(self._counts.longest, self._length)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,10 +26,6 @@ class Answered:
         return self.path.name
 
     @property
-    def good(self) -> bool:
-        return bool(self.question["status"] == 200)
-
-    @property
     def content(self) -> bytes:
         return self.path.read_bytes()
 
@@ -43,23 +38,24 @@ class Answered:
         return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
 
     @property
+    def choices(self) -> list[dict[str, Any]]:
+        return [choice for part in self.parts for choice in part.get("choices", ())]
+
+    @property
     def written(self) -> int:
         told = [part["usage"]["completion_tokens"] for part in self.parts if part.get("usage")]
         return int(told[-1] if told else self.parts[-1]["tokens_predicted"])  # llama.cpp's own path has no usage
 
     @property
     def ids(self) -> list[int]:
-        choices = [choice for part in self.parts for choice in part.get("choices", ())]
-        return [
-            token_id for each in (*choices, *self.parts) for token_id in each.get("token_ids", each.get("tokens")) or ()
-        ]
+        each = [*self.choices, *self.parts]
+        return [token_id for its in each for token_id in its.get("token_ids", its.get("tokens")) or ()]
 
     @property
     def text(self) -> str:
-        choices = [choice for part in self.parts for choice in part.get("choices", ())]
         said = [
             choice.get("text") or (choice.get("delta") or choice.get("message") or {}).get("content")
-            for choice in choices
+            for choice in self.choices
         ]
         return "".join(filter(None, said)) or "".join(part.get("content", "") for part in self.parts)
 
@@ -100,27 +96,22 @@ class Asked:
 
     @property
     def good(self) -> list[Answered]:
-        return [answer for answer in self.answers if answer.good]
+        return [answer for answer in self.answers if answer.question["status"] == 200]
 
     def grown(self, name: str) -> float:
         """How much a counter grew, summed over its labels."""
-        return _total(self.after, name) - _total(self.before, name)
-
-
-def _total(page: str, name: str) -> float:
-    return sum(float(value) for value in re.findall(rf"^\w+:{name}(?:{{.*}})? (\S+)$", page, re.MULTILINE))
+        sample = re.compile(rf"^\w+:{name}(?:{{.*}})? (\S+)$", re.MULTILINE)
+        before, after = (sum(map(float, sample.findall(page))) for page in (self.before, self.after))
+        return after - before
 
 
 def asked_of(folder: Path = ENDPOINTS) -> dict[str, list[Asked]]:
     """Every batch, by the name of the server's index."""
-    return {
-        path.stem: list(_batches(path)) for path in sorted(folder.glob("*.json")) if '"batches"' in path.read_text()
-    }
-
-
-def _batches(path: Path) -> Iterator[Asked]:
-    index = json.loads(path.read_text())
-    for batch in index["batches"]:
-        before, after = ((path.parent / batch[name]).read_text() for name in ("before", "after"))
-        answers = [Answered(index["system"], path.parent / each["file"], each) for each in batch["questions"]]
-        yield Asked(index["system"], before, after, answers)
+    found: dict[str, list[Asked]] = {}
+    for path in sorted(folder.glob("*.json")):
+        index = json.loads(path.read_text())
+        for batch in index.get("batches", ()):
+            before, after = ((folder / batch[name]).read_text() for name in ("before", "after"))
+            answers = [Answered(index["system"], folder / each["file"], each) for each in batch["questions"]]
+            found.setdefault(path.stem, []).append(Asked(index["system"], before, after, answers))
+    return found

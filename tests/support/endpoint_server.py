@@ -11,9 +11,9 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-STREAM = {"Content-Type": "text/event-stream"}
-JSON = {"Content-Type": "application/json"}
+STREAM, JSON = {"Content-Type": "text/event-stream"}, {"Content-Type": "application/json"}
 WORDS = ("Once", " upon", " a", " time", " there", " was", " a", " cat", ".", " The", " end")
+DONE = b"data: [DONE]\n\n"
 
 
 @dataclass
@@ -22,19 +22,25 @@ class Reply:
 
     body: Iterable[bytes] = ()
     status: int = 200
-    headers: Mapping[str, str] = field(default_factory=lambda: dict(STREAM))
+    headers: Mapping[str, str] = field(default_factory=lambda: STREAM)
     cut: bool = False
-
-
-Answer = Callable[[dict[str, Any]], Reply]
 
 
 def event(value: Any) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
+def page(value: Any, status: int = 200) -> Reply:
+    return Reply([json.dumps(value).encode()], status, JSON)
+
+
 def said(problem: str, status: int) -> Reply:
-    return Reply([json.dumps({"error": {"message": problem, "code": status}}).encode()], status, JSON)
+    return page({"error": {"message": problem, "code": status}}, status)
+
+
+def ending(tokens: int, *parts: bytes) -> Reply:
+    """A stream of these parts, after which the server says that it wrote so many tokens."""
+    return Reply([*parts, event({"choices": [], "usage": {"completion_tokens": tokens}}), DONE])
 
 
 @dataclass
@@ -47,12 +53,13 @@ class FakeServer:
     strangers: int = 0  # tokens that each answer is counted for in addition, as if others had asked too
     busy: int = 0  # looks at its counters until which it has a request of somebody else
     models: tuple[str, ...] = ("wren",)
-    answer: Answer | None = None  # instead of its own
-    refuses: tuple[str, ...] = ()  # fields of a request
+    pages: Mapping[str, Any] = field(default_factory=dict)  # what it also says, by path
+    answer: Callable[[dict[str, Any]], Reply] | None = None  # instead of its own
+    refuses: str = ""  # a field of a request
     closes: bool = False  # a connection that has had an answer, without a word when a question comes on it
     dropped: int = 0  # questions that met such a connection
     asked: list[dict[str, Any]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
     written: int = 0
     rounds: int = 0
     at_once: int = 0
@@ -61,51 +68,44 @@ class FakeServer:
     url: str = ""
 
     def reply(self, path: str, body: dict[str, Any]) -> Reply:
-        if path.endswith("/models"):
-            listed = [{"id": name, "owned_by": self.owner} for name in self.models]
-            return Reply([json.dumps({"data": listed}).encode()], headers=JSON)
-        if path == "/version":
-            return Reply([b'{"version": "0.32.0"}'], headers=JSON)
+        listed = {"data": [{"id": name, "owned_by": self.owner} for name in self.models]}
+        pages = {"/v1/models": listed, "/version": {"version": "0.32.0"}} | self.pages
+        if path in pages:
+            return page(pages[path])
         if path == "/metrics":
             return Reply([self.metrics().encode()], headers={"Content-Type": "text/plain"})
         if not path.endswith("/completions"):
             return said("no such path", 404)
         self.asked.append(body)
-        if unknown := [name for name in self.refuses if name in body]:
-            return said(f"unknown field {unknown[0]}", 400)
+        if self.refuses in body:
+            return said(f"unknown field {self.refuses}", 400)
         if body["model"] not in self.models:
             return said(f"The model `{body['model']}` does not exist.", 404)
         return self.answer(body) if self.answer else Reply(self.parts(body))
 
     def parts(self, body: dict[str, Any]) -> Iterator[bytes]:
-        chat, asked = "messages" in body, self.writes or int(body["max_tokens"])
-        written, rounds = 0, 0
+        asked, written, rounds = self.writes or int(body["max_tokens"]), 0, 0
         while written < asked:
             new = min(1 + (self.drafts if written else 0), asked - written)
-            rounds += bool(written)
+            rounds += bool(written and self.drafts)
             text = "".join(WORDS[place % len(WORDS)] for place in range(written, written + new))
             written += new
-            choice = {"index": 0, "finish_reason": "length" if written == asked else None}
-            yield event({"choices": [choice | ({"delta": {"content": text}} if chat else {"text": text})]})
+            choice = {"delta": {"content": text}} if "messages" in body else {"text": text}
+            yield event({"choices": [choice | {"finish_reason": "length" if written == asked else None}]})
         with self.lock:
-            self.written += written + self.strangers
-            self.rounds += rounds if self.drafts else 0
-        last: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": written}}
-        yield event(last) + b"data: [DONE]\n\n"
+            self.written, self.rounds = self.written + written + self.strangers, self.rounds + rounds
+        yield event({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": written}}) + DONE
 
     def metrics(self) -> str:
-        lines = [f"vllm:generation_tokens_total {self.written}.0", f"vllm:num_requests_running {min(1, self.busy)}.0"]
+        counts = {"generation_tokens_total": self.written, "num_requests_running": min(1, self.busy)}
         self.busy = max(0, self.busy - 1)
         if self.drafts:
-            accepted, positions = self.rounds * self.drafts, range(self.drafts)
-            lines += [
-                f"vllm:spec_decode_num_drafts_total {self.rounds}.0",
-                f"vllm:spec_decode_num_draft_tokens_total {accepted}.0",
-                f"vllm:spec_decode_num_accepted_tokens_total {accepted}.0",
-            ]
-            per = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
-            lines += [f'{per}{{position="{place}"}} {self.rounds}.0' for place in positions]
-        return "\n".join(lines)
+            names = ("drafts", "draft_tokens", "accepted_tokens")
+            many = (self.rounds, self.rounds * self.drafts, self.rounds * self.drafts)
+            counts |= {f"spec_decode_num_{name}_total": count for name, count in zip(names, many, strict=True)}
+            per = "spec_decode_num_accepted_tokens_per_pos_total"
+            counts |= {f'{per}{{position="{place}"}}': self.rounds for place in range(self.drafts)}
+        return "\n".join(f"vllm:{name} {count}.0" for name, count in counts.items())
 
 
 def run_alone(work: Callable[[], T]) -> T:
@@ -135,8 +135,8 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
                 server.dropped += 1
                 self.close_connection = True
                 return
-            server.keys.append(self.headers.get("Authorization", ""))
             with server.lock:
+                server.keys.add(self.headers.get("Authorization", ""))
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
@@ -147,7 +147,7 @@ def running(server: FakeServer) -> Iterator[FakeServer]:
 
         def _send(self, reply: Reply) -> None:
             self.send_response(reply.status)
-            for name, value in (reply.headers | {"Transfer-Encoding": "chunked"}).items():  # type: ignore[operator]
+            for name, value in {**reply.headers, "Transfer-Encoding": "chunked"}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.used = True

@@ -3,7 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+from specviz.core.metrics import Counts
 from specviz.measure.sweep.rows import SweepRow
+
+
+def counted(**counts: int) -> dict[str, Any]:
+    """Counts and rates; where they are not given, of twenty rounds that write 64 tokens."""
+    figures = Counts(**({"rounds": 20, "emitted": 64} | counts)).figures
+    return {name: its for name, its in figures.items() if name != "emitted"}
+
 
 ROW = SweepRow(
     target="wren-base",
@@ -16,24 +24,9 @@ ROW = SweepRow(
     preset="story-1",
     text_hash="0123abcd",
     constrained=False,
-    max_new_tokens=64,
-    draft_length=4,
-    temperature=0.0,
-    top_k=None,
-    top_p=None,
-    seed=0,
-    stop_at_eos=True,
-    draft_schedule="fixed",
     new_tokens=64,
     plain_tokens=64,
-    rounds=20,
-    drafted=76,
-    accepted=44,
-    rejected=12,
-    discarded=20,
-    acceptance_rate=44 / 76,
-    per_judgement_rate=44 / 56,
-    tokens_per_target_call=3.2,
+    **counted(drafted=76, accepted=44, rejected=12, discarded=20),
     autoregressive_seconds=0.64,
     speculative_seconds=0.4,
     draft_seconds=0.1,
@@ -52,21 +45,10 @@ def row_at(
     workload: str, draft_length: int, speedup: float, rate: float = 0.5, number: int = 1, **changes: Any
 ) -> SweepRow:
     """A row of a workload's prompt whose every drafted token was judged: both rates are `rate`."""
-    drafted = 100
-    return a_row(
-        workload=workload,
-        preset=f"{workload}-{number}",
-        draft_length=draft_length,
-        speedup=speedup,
-        speculative_seconds=0.64 / speedup,
-        drafted=drafted,
-        accepted=round(rate * drafted),
-        rejected=drafted - round(rate * drafted),
-        discarded=0,
-        acceptance_rate=round(rate * drafted) / drafted,
-        per_judgement_rate=round(rate * drafted) / drafted,
-        **changes,
-    )
+    accepted, named = round(100 * rate), {"workload": workload, "preset": f"{workload}-{number}"}
+    timed = {"draft_length": draft_length, "speedup": speedup, "speculative_seconds": 0.64 / speedup}
+    counts = counted(drafted=100, accepted=accepted, rejected=100 - accepted, discarded=0)
+    return a_row(**named | timed | counts | changes)
 
 
 def prompts_at(workload: str, draft_length: int, *speedups: float, **changes: Any) -> list[SweepRow]:

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from specviz.core.metrics import Costs
-from specviz.core.request import RunRequest
 from specviz.service import EngineService, JobView
 from specviz.service.job import Slot, advance
 from specviz.service.protocol import JobCommand, JobEvent
+from tests.support.known import known
 
 
 class FakeService(EngineService):
-    """Remembers what it was asked for; `tell` brings a job further, `expire` forgets a visitor."""
+    """Remembers what it was asked for; `tell` brings a job further."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -21,7 +20,6 @@ class FakeService(EngineService):
         self.commands: list[Any] = []
         self.cancelled: list[Slot] = []
         self.started = False
-        self.costs: Costs | None = None
 
     def start(self) -> None:
         self.started = True
@@ -40,17 +38,11 @@ class FakeService(EngineService):
         self.cancelled.append(slot)
         super().cancel(session, slot)
 
-    def known_costs(self, request: RunRequest) -> Costs | None:
-        return self.costs
-
-    # ---- for tests
-
     def tell(self, *events: JobEvent) -> None:
         for event in events:
-            ticket = self._sessions.ticket(event.job)
-            assert ticket, "the service has no such job"
-            ticket.job.view = advance(ticket.job.view, event)
+            job = known(self._sessions.ticket(event.job)).job
+            job.view = advance(job.view, event)
 
     def expire(self, session: str) -> None:
-        """The session left and did not come back."""
+        """It left and did not come back."""
         self.forget({session})

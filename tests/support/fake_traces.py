@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,22 +10,9 @@ from typing import Any
 from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.replay import DraftGuesses
 from specviz.core.request import RunRequest
+from specviz.core.rounds import Candidate, DraftedToken, EmittedToken, ResidualCandidate, Round
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import (
-    Autoregressive,
-    Candidate,
-    DraftedToken,
-    DrafterInfo,
-    EmittedToken,
-    Machine,
-    ModelInfo,
-    Output,
-    PrefillSeconds,
-    Prompt,
-    ResidualCandidate,
-    Round,
-    Trace,
-)
+from specviz.core.trace import Autoregressive, DrafterInfo, Machine, ModelInfo, Output, PrefillSeconds, Prompt, Trace
 
 STORY = """\
 Once upon a time , there was a little girl named Lily . She loved to play in the park . One day , she saw a big dog \
@@ -36,14 +23,24 @@ HOSTILE += ["<b>bold</b>", "a" * 300, "\t\t", "\r\n", "⟨E2⟩⟨80⟩", "&lt;"
 EOS = "<|end|>"
 FIRST_PLACE = 9  # of the script, that is written; what comes before is the prompt
 SHARPNESS = 6.0
+MODEL, LOOKUP = DrafterInfo("model", "wren-nano", 700_000, "float32", "11"), DrafterInfo("prompt-lookup", "lookup")
 
 
 def _words(text: str) -> list[str]:
-    """TokenTexts as a byte-level tokenizer cuts them: a word takes the space before it."""
+    """The text as a byte-level tokenizer cuts it: a word takes the space before it."""
     pieces: list[str] = []
     for word in text.replace("\n\n", " \n\n ").split(" "):
         pieces.append(word if word in {".", ",", "?", "\n\n"} or not pieces or pieces[-1] == "\n\n" else " " + word)
     return pieces
+
+
+def _normalised(weights: Sequence[float]) -> list[float]:
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def _top(values: Sequence[float], count: int) -> list[int]:
+    return sorted(range(len(values)), key=lambda i: -values[i])[:count]
 
 
 @dataclass
@@ -53,6 +50,7 @@ class World:
     script: list[str]
     sharpness: float  # how much both models agree with the script
     rng: random.Random
+    greedy: bool = False
     lookup: bool = False  # the draft is sure of its one proposal
     vocabulary: list[str] = field(init=False)
 
@@ -67,65 +65,44 @@ class World:
         weights[favourite] += self.sharpness * sum(weights) * rng.random()
         blurred[favourite] += self.sharpness * sum(blurred) * rng.random() * 0.6
         if self.lookup:
-            return _normalised(weights), [float(i == _argmax(blurred)) for i in range(len(blurred))]
+            [best] = _top(blurred, 1)
+            blurred = [float(i == best) for i in range(len(blurred))]
         return _normalised(weights), _normalised(blurred)
 
+    def choose(self, shares: Sequence[float], likeliest: Sequence[float]) -> int:
+        """A draw from the shares; of greedy models the most probable token."""
+        return _top(likeliest, 1)[0] if self.greedy else self.rng.choices(range(len(shares)), shares)[0]
 
-def _normalised(weights: Sequence[float]) -> list[float]:
-    total = sum(weights)
-    return [weight / total for weight in weights]
+    def candidates(self, p: list[float], q: list[float] | None, also: int) -> list[Candidate]:
+        tops = sorted({also, *_top(p, 4), *(_top(q, 4) if q else ())}, key=lambda i: -p[i])
+        return [Candidate(i, self.vocabulary[i], p[i], q[i] if q else None) for i in tops]
 
+    def emit(self, p: list[float], q: list[float] | None = None) -> EmittedToken:
+        """A bonus; with q, of a rejected guess, a correction."""
+        rest = _normalised([max(0.0, a - b) for a, b in zip(p, q, strict=True)]) if q and not self.greedy else p
+        token = self.choose(rest, p)
+        shown = [ResidualCandidate(i, self.vocabulary[i], rest[i]) for i in _top(rest, 5)] if rest is not p else []
+        kind, candidates = "correction" if q else "bonus", self.candidates(p, q, token)
+        return EmittedToken(kind, token, self.vocabulary[token], p[token], candidates, shown)  # type: ignore[arg-type]
 
-def _argmax(values: Sequence[float]) -> int:
-    return max(range(len(values)), key=values.__getitem__)
-
-
-def _candidates(world: World, p: list[float], q: list[float] | None, also: int) -> list[Candidate]:
-    tops = {also, *sorted(range(len(p)), key=lambda i: -p[i])[:4]}
-    tops |= set(sorted(range(len(p)), key=lambda i: -q[i])[:4]) if q else set()
-    return [Candidate(i, world.vocabulary[i], p[i], q[i] if q else None) for i in sorted(tops, key=lambda i: -p[i])]
-
-
-def _round(world: World, index: int, place: int, length: int, *, greedy: bool, record: bool) -> Round:
-    rng, drafted, replaced = world.rng, [], None
-    emitted = EmittedToken("none")
-    for k in range(length):
-        p, q = world.distributions(place + k)
-        token = _argmax(q) if greedy else rng.choices(range(len(q)), q)[0]
-        keep = float(_argmax(p) == token) if greedy else min(1.0, p[token] / q[token])
-        u = None if greedy else rng.random()
-        passes = keep == 1 if u is None else u < keep
-        status = "discarded" if replaced is not None else "accepted" if passes else "rejected"
-        if status == "rejected":
-            replaced = k
-            emitted = _correction(world, p, q, greedy=greedy)
-        drafted.append(_drafted(world, token, status, p, q, keep, u, record=record))
-    if replaced is None:
-        p, _ = world.distributions(place + length)
-        token = _argmax(p) if greedy else rng.choices(range(len(p)), p)[0]
-        emitted = EmittedToken("bonus", token, world.vocabulary[token], p[token], _candidates(world, p, None, token))
-    noise = rng.uniform(0.9, 1.15)
-    verify = 3.8e-3 * (1 + 0.09 * length) * noise
-    return Round(index, 0.36e-3 * length * rng.uniform(0.9, 1.2), verify, 0.15e-3 * noise, drafted, emitted)
-
-
-def _drafted(world, token, status, p, q, keep, u, *, record) -> DraftedToken:  # type: ignore[no-untyped-def]
-    made = DraftedToken(token, world.vocabulary[token], status)
-    if not record:
-        return made
-    made = replace(made, target_prob=p[token], draft_prob=q[token], candidates=_candidates(world, p, q, token))
-    return made if status == "discarded" else replace(made, accept_prob=keep, u=u)
-
-
-def _correction(world: World, p: list[float], q: list[float], *, greedy: bool) -> EmittedToken:
-    if greedy:
-        token = _argmax(p)
-        return EmittedToken("correction", token, world.vocabulary[token], p[token], _candidates(world, p, q, token))
-    residual = _normalised([max(0.0, a - b) for a, b in zip(p, q, strict=True)])
-    token = world.rng.choices(range(len(p)), residual)[0]
-    top = sorted(range(len(p)), key=lambda i: -residual[i])[:5]
-    shown = [ResidualCandidate(i, world.vocabulary[i], residual[i]) for i in top]
-    return EmittedToken("correction", token, world.vocabulary[token], p[token], _candidates(world, p, q, token), shown)
+    def round(self, index: int, place: int, length: int) -> Round:
+        drafted, emitted = list[DraftedToken](), None
+        for k in range(length):
+            p, q = self.distributions(place + k)
+            token = self.choose(q, q)
+            keep = float(_top(p, 1)[0] == token) if self.greedy else min(1.0, p[token] / q[token])
+            u = None if self.greedy else self.rng.random()
+            made = DraftedToken(token, self.vocabulary[token], "discarded", p[token], q[token])
+            made = replace(made, candidates=self.candidates(p, q, token))
+            if emitted is None:
+                passes = keep == 1 if u is None else u < keep
+                made = replace(made, status="accepted" if passes else "rejected", accept_prob=keep, u=u)
+                emitted = None if passes else self.emit(p, q)
+            drafted.append(made)
+        emitted = emitted or self.emit(self.distributions(place + length)[0])
+        noise, slower = self.rng.uniform(0.9, 1.15), self.rng.uniform(0.9, 1.2)
+        draft = 2e-5 if self.lookup else 0.36e-3 * length * slower
+        return Round(index, draft, 3.8e-3 * (1 + 0.09 * length) * noise, 0.15e-3 * noise, drafted, emitted)
 
 
 def run_of(rounds: Sequence[Round], plain: Autoregressive | None = None, **changes: Any) -> Trace:
@@ -158,37 +135,25 @@ def fake_trace(
     plain: bool = True,
     eos: bool = False,
     hostile: bool = False,
-    record: bool = True,
     seed: int = 0,
 ) -> Trace:
     """A whole run. `eos` ends it at an accepted end of text with one drafted token left unjudged."""
-    rng = random.Random(seed)
     script = HOSTILE if hostile else _words(STORY)
-    world = World(script, sharpness, rng, lookup)
-    rounds: list[Round] = []
-    written: list[int] = []
-    while len(written) < tokens:
-        length = min(draft_length, tokens - len(written) - 1)
-        if lookup and len(rounds) % 3 == 0:
-            length = 0
-        made = _round(world, len(rounds), len(written) + FIRST_PLACE, length, greedy=greedy, record=record)
-        if lookup:
-            made = replace(made, draft_seconds=2e-5)
-        if eos and len(rounds) == 4:
-            made = _ended(world, made, draft_length)
-        rounds.append(made)
-        written += made.emitted_ids
-        if made.emitted.kind == "none":
-            break
-    model = DrafterInfo("model", "wren-nano", 700_000, "float32", "11")
-    alone = [3.8e-3 * rng.uniform(0.9, 1.2) for _ in written]
+    world = World(script, sharpness, random.Random(seed), greedy, lookup)
+    rounds, written = list[Round](), list[int]()
+    while len(written) < tokens and (not rounds or rounds[-1].emitted.kind != "none"):
+        length = 0 if lookup and len(rounds) % 3 == 0 else min(draft_length, tokens - len(written) - 1)
+        made = world.round(len(rounds), len(written) + FIRST_PLACE, length)
+        rounds.append(_ended(world, made) if eos and len(rounds) == 4 else made)
+        written += rounds[-1].emitted_ids
+    alone = [3.8e-3 * world.rng.uniform(0.9, 1.2) for _ in written]
     prompt = script[:FIRST_PLACE]
     return run_of(
         rounds,
         Autoregressive(alone, list(written)) if plain else None,
         recorded_on=Machine("a test's machine", "2.13.0", "5.23.0", 1),
         target=ModelInfo("wren-base", 7_500_000, "float32", "00"),
-        drafter=DrafterInfo("prompt-lookup", "lookup") if lookup else model,
+        drafter=LOOKUP if lookup else MODEL,
         settings=DecodeSettings(tokens, draft_length, temperature=0.0 if greedy else 1.0, seed=seed),
         prompt=Prompt("".join(prompt), list(range(len(prompt))), prompt),
         prefill_seconds=PrefillSeconds(0.01, 0.002),
@@ -196,64 +161,49 @@ def fake_trace(
     )
 
 
+def _ended(world: World, made: Round) -> Round:
+    """That round as it would be had its second drafted token been an accepted end of text."""
+    first = replace(made.drafted[0], status="accepted", accept_prob=1.0, u=0.5)
+    second = replace(first, id=world.vocabulary.index(EOS), text=EOS)
+    rest = [replace(first, status="discarded", accept_prob=None, u=None) for _ in made.drafted[2:]]
+    return replace(made, drafted=[first, second, *rest], emitted=EmittedToken("none"))
+
+
 def fake_run(request: RunRequest) -> Trace:
     """The run that a request asks for, as an engine would have made it: greedy runs of one prompt write one text."""
-    settings = request.settings
-    trace = fake_trace(
-        tokens=settings.max_new_tokens,
-        draft_length=settings.draft_length,
-        greedy=settings.greedy,
-        sharpness=SHARPNESS,
-        seed=settings.seed,
-    )
-    pieces = pieces_of(request.prompt)
+    asked = request.settings
+    sizes: dict[str, Any] = {"tokens": asked.max_new_tokens, "draft_length": asked.draft_length, "seed": asked.seed}
+    trace = fake_trace(**sizes, greedy=asked.greedy, sharpness=SHARPNESS)
+    pieces = re.findall(r" ?\w+|\s|[^\w\s]", request.prompt)  # about as a byte-level tokenizer cuts it
     return replace(
         trace,
         created=datetime.now(UTC).isoformat(),  # their times are alike, so this tells two runs apart
         target=replace(trace.target, name=request.target),
-        drafter=DrafterInfo("prompt-lookup", "lookup")
-        if request.draft == PROMPT_LOOKUP
-        else DrafterInfo("model", request.draft, 700_000, "float32", "11"),
-        settings=settings,
+        drafter=LOOKUP if request.draft == PROMPT_LOOKUP else replace(MODEL, name=request.draft),
+        settings=asked,
         prompt=Prompt(request.prompt, list(range(len(pieces))), pieces),
     )
-
-
-def pieces_of(text: str) -> list[str]:
-    """The text as a byte-level tokenizer cuts it, about: a word takes the space before it."""
-    return re.findall(r" ?\w+|\s|[^\w\s]", text)
 
 
 def draft_guesses_of(trace: Trace, sharpness: float = SHARPNESS) -> DraftGuesses:
     """What the made-up draft of a greedy run would guess along its output."""
     world = World(_words(STORY), sharpness, random.Random(0))
     written = trace.output.token_ids
-    guesses = [_argmax(world.distributions(FIRST_PLACE + place)[1]) for place in range(len(written))]
+    guesses = [_top(world.distributions(FIRST_PLACE + place)[1], 1)[0] for place in range(len(written))]
     pieces = {token: world.vocabulary[token] for token in (*guesses, *written)}
     assert trace.drafter is not None
     return DraftGuesses(trace.drafter, written, guesses, None, pieces, True)
 
 
-def _ended(world: World, made: Round, length: int) -> Round:
-    """That round as it would be had its second drafted token been an accepted end of text."""
-    end = world.vocabulary.index(EOS)
-    first = replace(made.drafted[0], status="accepted", accept_prob=1.0, u=0.5)
-    second = replace(first, id=end, text=EOS)
-    rest = [replace(first, status="discarded", accept_prob=None, u=None) for _ in range(length - 2)]
-    return replace(made, drafted=[first, second, *rest], emitted=EmittedToken("none"))
+def _with_candidates(round: Round, change: Callable[[list[Candidate]], list[Candidate]]) -> Round:
+    drafted = [replace(token, candidates=change(token.candidates)) for token in round.drafted]
+    return replace(round, drafted=drafted, emitted=replace(round.emitted, candidates=change(round.emitted.candidates)))
 
 
 def without_alternatives(trace: Trace) -> Trace:
     """That run with one candidate a token: nearly as small as a file of so many rounds can be."""
-    rounds = [
-        replace(
-            round,
-            drafted=[replace(token, candidates=token.candidates[:1]) for token in round.drafted],
-            emitted=replace(round.emitted, candidates=round.emitted.candidates[:1], residual_top=[]),
-        )
-        for round in trace.rounds
-    ]
-    return replace(trace, rounds=rounds)
+    rounds = [_with_candidates(round, lambda its: its[:1]) for round in trace.rounds]
+    return replace(trace, rounds=[replace(each, emitted=replace(each.emitted, residual_top=[])) for each in rounds])
 
 
 def translated(trace: Trace) -> Trace:
@@ -261,13 +211,9 @@ def translated(trace: Trace) -> Trace:
     rounds = []
     for round in trace.rounds:
         text = "".join(token.text for token in round.drafted)
-        own = [text[i : i + 3] for i in range(0, len(text), 3)]
-        drafted = [
-            replace(token, draft_prob=None, candidates=[c._replace(q=None) for c in token.candidates])
-            for token in round.drafted
-        ]
-        emitted = replace(round.emitted, candidates=[c._replace(q=None) for c in round.emitted.candidates])
-        rounds.append(replace(round, drafted=drafted, emitted=emitted, draft_tokens=own))
+        made = _with_candidates(round, lambda its: [each._replace(q=None) for each in its])
+        drafted = [replace(token, draft_prob=None) for token in made.drafted]
+        rounds.append(replace(made, drafted=drafted, draft_tokens=[text[i : i + 3] for i in range(0, len(text), 3)]))
     return replace(trace, rounds=rounds)
 
 

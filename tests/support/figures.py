@@ -19,9 +19,8 @@ def rounded(text: object) -> str:
 
 
 def _short(number: float) -> str:
-    return (
-        said if "." in (said := f"{number:.4g}") else f"{said}.0"
-    )  # as 3.0 is written, which 3.0000000000000004 may be
+    said = f"{number:.4g}"
+    return said if "." in said else f"{said}.0"  # as 3.0 is written, which 3.0000000000000004 may be
 
 
 def lines_of(figure: Figure) -> str:

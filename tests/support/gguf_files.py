@@ -20,7 +20,16 @@ def write_gguf(file: Path, model: PreTrainedModel, packing: str = "F32", **field
     kind = {"mistral": "llama"}.get(config["model_type"], config["model_type"])
     writer = GGUFWriter(file, kind)
     names = get_tensor_name_map(MODEL_ARCH[kind.upper()], config["num_hidden_layers"])
-    _write_numbers(writer, config)
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    if size := config.get("head_dim"):
+        writer.add_key_length(size)
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
     write_byte_level(writer, config["vocab_size"])
     for key, value in fields.items():
         add(writer, key.replace("__", "."), value)
@@ -32,15 +41,15 @@ def write_gguf(file: Path, model: PreTrainedModel, packing: str = "F32", **field
         size = int(config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"])
         plain = frequencies({"rope_type": "default", "rope_theta": rope["rope_theta"]}, size)
         add_tensor(writer, "rope_freqs.weight", plain / frequencies(rope, size), "F32")
-    finish(writer)
-    return file
+    return finish(writer, file)
 
 
-def finish(writer: GGUFWriter) -> None:
+def finish(writer: GGUFWriter, file: Path) -> Path:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+    return file
 
 
 def add(writer: GGUFWriter, key: str, value: Any) -> None:
@@ -67,19 +76,6 @@ def turned(name: str, weight: Tensor, config: Mapping[str, Any]) -> Tensor:
     return parts.swapaxes(1, 2).reshape(weight.shape)
 
 
-def _write_numbers(writer: GGUFWriter, config: Mapping[str, Any]) -> None:
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    if size := config.get("head_dim"):
-        writer.add_key_length(size)
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
-    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
-
-
 def write_byte_level(writer: GGUFWriter, size: int, rule: str = "gpt-2", *merges: str) -> None:
     """Tokens of one byte each, then what the merges make, then a mark that ends a text; other rows are unused."""
     words = [*byte_alphabet(), *(merge.replace(" ", "") for merge in merges)][: size - 1]
@@ -96,10 +92,10 @@ def write_byte_level(writer: GGUFWriter, size: int, rule: str = "gpt-2", *merges
 def write_pieces(writer: GGUFWriter, scores: Mapping[str, float]) -> None:
     """SentencePiece's tokens: three marks, all bytes, then these with their scores."""
     marks, singles = ["<unk>", "<s>", "</s>"], [f"<0x{byte:02X}>" for byte in range(256)]
+    kinds = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL, *[TokenType.BYTE] * 256]
     writer.add_tokenizer_model("llama")
     writer.add_token_list([*marks, *singles, *scores])
     writer.add_token_scores([0.0] * 259 + list(scores.values()))
-    kinds = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL, *[TokenType.BYTE] * 256]
     writer.add_token_types([*kinds, *[TokenType.NORMAL] * len(scores)])
     writer.add_unk_token_id(0)
     writer.add_bos_token_id(1)

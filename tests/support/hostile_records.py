@@ -13,22 +13,14 @@ def lines_of(*values: object) -> bytes:
 
 def vllm(steps: int) -> bytes:
     counted = {"per_step_accepted": [0] * steps, "per_step_drafted": [DRAFTED] * steps}
-    answer = {
-        "choices": [{"text": "a" * steps, "finish_reason": "stop"}],
-        "usage": {"completion_tokens": steps + 1},
-        "metrics": {"speculative_decoding": counted},
-    }
-    return lines_of(answer)
+    choice, usage = {"text": "a" * steps, "finish_reason": "stop"}, {"completion_tokens": steps + 1}
+    return lines_of({"choices": [choice], "usage": usage, "metrics": {"speculative_decoding": counted}})
 
 
 def sglang(steps: int) -> bytes:
     parts = [{"text": "a", "meta_info": {"completion_tokens": at}} for at in range(1, steps + 1)]
-    end = {
-        "completion_tokens": steps + 1,
-        "spec_correct_drafts_histogram": [steps],
-        "spec_verify_ct": steps,
-        "spec_num_proposed_drafts": steps * DRAFTED,
-    }
+    end = {"completion_tokens": steps + 1, "spec_correct_drafts_histogram": [steps]}
+    end |= {"spec_verify_ct": steps, "spec_num_proposed_drafts": steps * DRAFTED}
     return lines_of(*parts, {"meta_info": end})
 
 
@@ -50,12 +42,8 @@ def transformers(steps: int) -> bytes:
 
 
 RECORDS: dict[str, Callable[[int], bytes]] = {
-    "vllm": vllm,
-    "sglang": sglang,
-    "llama.cpp": llama_cpp,
-    "transformers": transformers,
-    "lmstudio": lm_studio,
-}
+    "vllm": vllm, "sglang": sglang, "llama.cpp": llama_cpp, "transformers": transformers, "lmstudio": lm_studio
+}  # fmt: skip
 
 
 def of_about(system: str, size: int) -> bytes:

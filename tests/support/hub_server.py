@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -41,53 +40,58 @@ CHUNK = 2_000  # bytes that the client reads at a time
 COMMIT = "c0ffee" + "0" * 34  # the only one there is
 
 Answer = tuple[int, bytes, dict[str, str]]  # status, content, headers
+Range = re.Match[str] | None  # first and last byte that are asked for
 
 
-@dataclass
-class HubServer:
+class HubServer(ThreadingHTTPServer):
     """Models by id, each a folder on disk."""
 
-    url: str
-    models: dict[str, Path] = field(default_factory=dict)
-    trouble: Trouble = "none"
-    requests: list[tuple[str, str, str]] = field(default_factory=list)  # method, path, range
-    cuts: int = 0
-    answers: Event = field(default_factory=Event)  # cleared: a request is answered only once it is set
-    tokens: list[str] = field(default_factory=list)  # that requests carried
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.models: dict[str, Path] = {}
+        self.trouble: Trouble = "none"
+        self.requests: list[tuple[str, str, str]] = []  # method, path, range
+        self.tokens: list[str] = []  # that requests carried
+        self.cuts = 0
+        self.answers = Event()  # cleared: a request is answered only once it is set
+        self.answers.set()
 
     def ranges(self) -> list[str]:
         """The ranges asked for, of weights; empty: the whole file."""
         return [wanted for method, path, wanted in self.requests if method == "GET" and path.endswith(".safetensors")]
 
+    def sent(self, content: bytes) -> bytes:
+        """What is sent of weights before the connection ends."""
+        if self.trouble != "cut always" and (self.cuts or self.trouble not in ("cut", "no ranges")):
+            return content
+        self.cuts += 1
+        return b"" if self.cuts > 1 else content[: len(content) // 2]
+
 
 @contextmanager
 def serve() -> Iterator[HubServer]:
     """A server on a free port of this machine, until the block ends."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        hub = _HUBS[server.server_port] = HubServer(f"http://127.0.0.1:{server.server_port}")
-        hub.answers.set()
-        thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    with HubServer() as hub:
+        thread = Thread(target=hub.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield hub
         finally:
-            server.shutdown()
+            hub.shutdown()
             thread.join()
-
-
-_HUBS: dict[int, HubServer] = {}  # by port
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: HubServer
 
     def do_GET(self) -> None:
-        port, path = self.server.server_address[1], urlparse(self.path).path
-        hub = _HUBS[int(port)]
-        hub.requests.append((self.command, path, self.headers.get("Range", "")))
+        hub, path, wanted = self.server, urlparse(self.path).path, self.headers.get("Range", "")
+        hub.requests.append((self.command, path, wanted))
         hub.tokens += filter(None, [self.headers.get("Authorization")])
         hub.answers.wait(60)
-        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", wanted)
         status, content, headers = _answer(hub, path, asked)
         self.send_response(status)
         for name, value in {"Content-Length": str(len(content)), **headers}.items():
@@ -95,36 +99,29 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "GET":
             streamed = path.endswith(".safetensors") and not (asked and asked[2])  # else the client looks at a header
-            self.wfile.write(self._cut(hub, content) if streamed else content)
+            part = hub.sent(content) if streamed else content
+            self.close_connection = self.close_connection or part != content
+            self.wfile.write(part)
 
     do_HEAD = do_GET
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
-    def _cut(self, hub: HubServer, content: bytes) -> bytes:
-        """What is sent of it before the connection ends."""
-        always = hub.trouble == "cut always"
-        if not always and (hub.cuts or hub.trouble not in ("cut", "no ranges")):
-            return content
-        hub.cuts += 1
-        self.close_connection = True
-        return b"" if hub.cuts > 1 else content[: len(content) // 2]
 
-
-def _answer(hub: HubServer, path: str, asked: re.Match[str] | None) -> Answer:
+def _answer(hub: HubServer, path: str, asked: Range) -> Answer:
     if hub.trouble == "down":
         return 503, b"", {}
     if hub.trouble == "nonsense":
         return 200, b"<html>Welcome to the hotel</html>", {}
     if match := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/(.*))?", path):
         return _listing(hub, match[1], match[2])
-    match = re.fullmatch(r"/([^/]+/[^/]+)/resolve/[^/]+/(.+)", path)
-    file = hub.models.get(match[1], Path("/nowhere")) / match[2] if match else Path("/nowhere")
     if hub.trouble == "gated weights":
         return _refused(403, "GatedRepo")
     if hub.trouble == "files gone":
         return 410, b"", {}
+    match = re.fullmatch(r"/([^/]+/[^/]+)/resolve/[^/]+/(.+)", path)
+    file = hub.models.get(match[1], Path("/nowhere")) / match[2] if match else Path("/nowhere")
     return _content(file, hub.trouble, asked) if file.is_file() else _refused(404, "EntryNotFound")
 
 
@@ -142,7 +139,7 @@ def _listing(hub: HubServer, name: str, commit: str | None) -> Answer:
     return 200, json.dumps(listed).encode(), {"Content-Type": "application/json"}
 
 
-def _content(file: Path, trouble: Trouble, asked: re.Match[str] | None) -> Answer:
+def _content(file: Path, trouble: Trouble, asked: Range) -> Answer:
     content = file.read_bytes()
     size, known = len(content), {"X-Repo-Commit": COMMIT, "ETag": f'"{_hash(content)}"'}
     if trouble == "no commit":
@@ -177,12 +174,11 @@ def _hash(content: bytes) -> str:
 
 def use(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client knows this Hub alone, has an empty cache, and reads small parts without a pause."""
-    monkeypatch.setattr(constants, "ENDPOINT", url)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url + "/{repo_id}/resolve/{revision}/{filename}")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(cache / "no-token"))
-    monkeypatch.setattr(hub_module, "_silent_since", [])
+    template = url + "/{repo_id}/resolve/{revision}/{filename}"
+    known = {"ENDPOINT": url, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(cache)}
+    for name, value in (known | {"HF_TOKEN_PATH": str(cache / "no-token")}).items():
+        monkeypatch.setattr(constants, name, value)
+    for name, setting in {"_silent_since": [], "PAUSE_SECONDS": 0.01, "CHUNK": CHUNK}.items():
+        monkeypatch.setattr(hub_module, name, setting)
     monkeypatch.setattr(downloads, "_held", {})
-    monkeypatch.setattr(hub_module, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(hub_module, "CHUNK", CHUNK)

@@ -46,26 +46,19 @@ def speculative_decode(target, draft, prompt, draft_length, new_tokens):
     return out[:new_tokens]
 """
 
-RIGHT = (
-    PICK
-    + VERIFY
-    + LOOP_START
-    + """
+FORMULAS = """
 def acceptance_chance(p, q, token):
     return min(1.0, p[token] / q[token])
 
 
 def expected_tokens(alpha, draft_length):
-    return draft_length + 1 if alpha == 1 else (1 - alpha ** (draft_length + 1)) / (1 - alpha)
+    return sum(alpha ** power for power in range(draft_length + 1))
 
 
 def best_draft_length(alpha, cost, check, longest):
-    best, most = 0, 1.0
-    for length in range(1, longest + 1):
-        speed = expected_tokens(alpha, length) / (cost * length + check[length])
-        if speed > most:
-            best, most = length, speed
-    return best
+    def speed(length):
+        return expected_tokens(alpha, length) / (cost * length + check[length]) if length else 1
+    return max(range(longest + 1), key=speed)
 
 
 def prompt_lookup(tokens, longest, draft_length):
@@ -85,7 +78,8 @@ def walk_tree(tokens, parents, best):
         here = children[0]
         path.append(here)
 """
-)
+
+RIGHT = PICK + VERIFY + LOOP_START + FORMULAS
 
 
 def _verify(old: str, new: str) -> str:
@@ -103,15 +97,7 @@ VERIFIES = {
     "replaced_from_next_row": _verify(_INSTEAD, "pick(leftover(p[i + 1], q[i]), uniform)"),
     "most_probable_instead": _verify(_INSTEAD, "max(range(4), key=leftover(p[i], q[i]).__getitem__)"),
     "most_probable_bonus": _verify(_BONUS, "max(range(4), key=p[-1].__getitem__)"),
-    "one_number": PICK
-    + """
-def judge(drafted, q, p, uniform):
-    u = uniform()
-    for i, token in enumerate(drafted):
-        if u >= p[i][token] / q[i][token]:
-            return i, pick(leftover(p[i], q[i]), uniform)
-    return len(drafted), pick(p[-1], uniform)
-""",
+    "one_number": PICK + VERIFY.replace(":\n", ":\n    u = uniform()\n", 1).replace("if uniform()", "if u"),
     "goes_on": PICK
     + """
 def judge(drafted, q, p, uniform):
@@ -130,36 +116,29 @@ def judge(drafted, q, p, uniform):
 }
 
 # Of the loop: what is replaced in the right one, and by what.
-_DRAFTED = """        guesses = [draft.read(text[draft.length:])[-1]]
-"""
-_READ = "        rows = target.read(text[-1:] + guesses)\n"
+_DRAFTED, _RETURNED = "guesses = [draft.read(text[draft.length:])[-1]]", "return out[:new_tokens]"
+_READ, _WRITTEN = "rows = target.read(text[-1:] + guesses)", "out += guesses[:kept] + [own]"
 LOOPS = {
-    "never_ends": ("out += guesses[:kept] + [own]", "out += guesses[:kept]"),
-    "prompt_returned": ("return out[:new_tokens]", "return prompt + out[:new_tokens]"),
-    "too_long": ("return out[:new_tokens]", "return out"),
-    "too_short": ("return out[:new_tokens]", "return out[: new_tokens - 1]"),
-    "target_not_cut": ("        target.cut(size)\n", ""),
+    "never_ends": (_WRITTEN, "out += guesses[:kept]"),
+    "prompt_returned": (_RETURNED, "return prompt + out[:new_tokens]"),
+    "too_long": (_RETURNED, "return out"),
+    "too_short": (_RETURNED, "return out[: new_tokens - 1]"),
+    "target_not_cut": ("target.cut(size)", "pass"),
     "wrong_guess_kept": ("own = rows[kept]", "own = guesses[kept] if kept < draft_length else rows[kept]"),
     "row_early": ("own = rows[kept]", "own = rows[kept - 1] if kept else rows[0]"),
-    "target_reads_again": (
-        _READ,
-        "        target.cut(0)\n        rows = target.read(text + guesses)[len(text) - 1 :]\n",
-    ),
-    "draft_reads_again": (_DRAFTED, "        draft.cut(0)\n        guesses = [draft.read(text)[-1]]\n"),
-    "one_pass_each": (_READ, "        rows = [target.read([token])[-1] for token in text[-1:] + guesses]\n"),
-    "draft_not_cut": ("        draft.cut(min(draft.length, size))\n", "        missing = 1\n"),
-    "draft_misses_token": (_DRAFTED, "        guesses = [draft.read(text[-1:])[-1]]\n"),
-    "bonus_forgotten": (
-        "        out += guesses[:kept] + [own]\n",
-        "        out += guesses[:kept] + ([own] if kept < draft_length else [])\n",
-    ),
+    "target_reads_again": (_READ, "target.cut(0); rows = target.read(text + guesses)[len(text) - 1 :]"),
+    "draft_reads_again": (_DRAFTED, "draft.cut(0); guesses = [draft.read(text)[-1]]"),
+    "one_pass_each": (_READ, "rows = [target.read([token])[-1] for token in text[-1:] + guesses]"),
+    "draft_not_cut": ("draft.cut(min(draft.length, size))", "pass"),
+    "draft_misses_token": (_DRAFTED, "guesses = [draft.read(text[-1:])[-1]]"),
+    "bonus_forgotten": (_WRITTEN, "out += guesses[:kept] + ([own] if kept < draft_length else [])"),
 }
 
-# Right loops in other ways: the prompt read whole, the last guess read too; a draft that is begun again after its cut.
-OTHER_LOOPS = (
-    """
+# Right in another way: the prompt is read whole, in two parts, and the last guess too.
+OTHER_LOOP = """
 def speculative_decode(target, draft, prompt, draft_length, new_tokens):
-    out = [target.read(prompt)[-1]]
+    target.read(prompt[:1])
+    out = [target.read(prompt[1:])[-1]]
     draft.read(prompt)
     while len(out) < new_tokens:
         guesses = [draft.read((prompt + out)[draft.length :])[-1]]
@@ -174,23 +153,4 @@ def speculative_decode(target, draft, prompt, draft_length, new_tokens):
         target.cut(len(prompt) + len(out) - 1)
         draft.cut(min(draft.length, len(prompt) + len(out) - 1))
     return out[:new_tokens]
-""",
-    """
-def speculative_decode(target, draft, prompt, draft_length, new_tokens):
-    text = list(prompt)
-    while len(text) - len(prompt) < new_tokens:
-        want = min(draft_length, len(prompt) + new_tokens - len(text) - 1)
-        guesses = []
-        for _ in range(want):
-            guesses.append(draft.read((text + guesses)[draft.length :])[-1])
-        rows = target.read((text + guesses)[target.length :])[-len(guesses) - 1 :]
-        good = 0
-        while good < len(guesses) and guesses[good] == rows[good]:
-            good += 1
-        text += guesses[:good] + [rows[good]]
-        target.cut(len(text) - 1)
-        if draft.length >= len(text):
-            draft.cut(len(text) - 1)
-    return text[len(prompt) :]
-""",
-)
+"""

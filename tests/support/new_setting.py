@@ -1,13 +1,7 @@
-"""What the program does with one more row in its table of settings: run as a program, it checks every place.
+"""What the program does with one more row in its table of settings: run as a program, it checks every place."""
 
-`specviz.core.settings` is made from its own source and the row, before anything else of specviz is imported.
-"""
-
-import sys
 from dataclasses import replace
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -18,25 +12,18 @@ ROW = """
         Setting(least=1, most=9, label="Patience", help="A toy.", words="patience {}", later=True,
                 expected="a patience from 1 to 9", metavar="P", option_help="a toy"),
     ] = 3
-
-    def __post_init__"""
-MODULE = "specviz.core.settings"
-FILE = str(Path(__file__).parents[2] / "specviz" / "core" / "settings.py")
+"""
 END = "\n    def __post_init__"
+own = SourceFileLoader.get_code
 
 
-class WithRow(SourceFileLoader):
-    """Reads the module with the row in it, and stores nothing."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        source = Path(self.path).read_text(encoding="utf-8")
-        assert source.count(END) == 1
-        return compile(source.replace(END, ROW), self.path, "exec")
-
-
-class Finder(MetaPathFinder):
-    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        return spec_from_file_location(fullname, FILE, loader=WithRow(fullname, FILE)) if fullname == MODULE else None
+def with_row(loader: SourceFileLoader, fullname: str) -> CodeType | None:
+    """The module with the row in it; nothing is stored."""
+    if fullname != "specviz.core.settings":
+        return own(loader, fullname)
+    source = Path(loader.path).read_text(encoding="utf-8")
+    assert source.count(END) == 1
+    return compile(source.replace(END, ROW + END), loader.path, "exec")
 
 
 def controls() -> None:
@@ -54,38 +41,27 @@ def controls() -> None:
     st.text(settings.patience)
 
 
-def check_values_and_links() -> None:
-    import pytest
+def check_values_and_controls() -> None:
+    from streamlit.testing.v1 import AppTest
 
-    from specviz.core.errors import InputError
     from specviz.core.request import RunRequest
     from specviz.core.settings import DecodeSettings
     from specviz.data.links.permalink import RunLink, link_of
     from specviz.ui.when_it_helps.sweeps import SweepChoice
-
-    made: Any = DecodeSettings
-    with pytest.raises(InputError, match="patience must be from 1 to 9, not 10"):
-        made(patience=10)
-    assert made(patience=5).manner == ", patience 5"
-    assert link_of(RunRequest("a", settings=made(patience=5)))["patience"] == "5"
-    assert patience(RunLink.read({"patience": "5"}, context=[])[0].request().settings) == 5
-    refused = ["patience=10 is not a patience from 1 to 9: using 3."]
-    assert RunLink.read({"patience": "10"}, context=[])[1] == refused
-    assert patience(SweepChoice.read({"patience": ["6"]}, context=[])[0].plan().settings) == 6
-    assert SweepChoice().parameters()["patience"] == "3"
-
-
-def check_control_and_option() -> None:
-    from streamlit.testing.v1 import AppTest
-
     from tests.support.commands import parsed
 
+    made: Any = DecodeSettings
+    assert made(patience=5).manner == ", patience 5"
+    assert link_of(RunRequest("a", settings=made(patience=5)))["patience"] == "5"
+    assert RunLink.read({"patience": "5"}, context=[])[0].request().settings == made(patience=5)
+    refused = ["patience=10 is not a patience from 1 to 9: using 3."]
+    assert RunLink.read({"patience": "10"}, context=[])[1] == refused
+    choice: Any = SweepChoice.read({"patience": ["6"]}, context=[])[0]
+    assert (choice.plan().settings.patience, choice.parameters()["patience"]) == (6, "6")
     screen = AppTest.from_function(controls, default_timeout=120).run()
-    assert not screen.exception, screen.exception
     slider = next(slider for slider in screen.slider if slider.label == "Patience")
     assert (slider.min, slider.max, slider.help) == (1, 9, "A toy.")
-    slider.set_value(8).run()
-    assert screen.text[0].value == "8"
+    assert slider.set_value(8).run().text[0].value == "8"
     assert parsed("run --target t --draft d --patience 4")["patience"] == 4
 
 
@@ -97,24 +73,18 @@ def check_files() -> None:
     from specviz.player.offline import offline_page
     from tests.support.fake_rows import a_row
 
-    rows = frame_of([a_row(), a_row(patience=7)])
-    written, before = dump_frame(rows), dump_frame(rows.drop(columns="patience"))
-    assert "patience" in written.splitlines()[0].split(",")[-2:]
-    assert [[*map(patience, parse_rows(table, "x.csv"))] for table in (written, before)] == [[3, 7], [3, 3]]
+    rows, trace = frame_of([a_row(), a_row(patience=7)]), first_trace()
+    for table, held in ((rows, [3, 7]), (rows.drop(columns="patience"), [3, 3])):
+        read: Any = parse_rows(dump_frame(table), "x.csv")
+        assert [row.patience for row in read] == held
     assert [", patience 7" in study.series.label for study in studies_of(rows)] == [False, True]
-    trace: Any = first_trace()
-    shown = offline_page(replace(trace, settings=replace(trace.settings, patience=5)))
-    assert "<dt>Patience</dt><dd>5</dd>" in shown
+    settings: Any = {"patience": 5}
+    assert "<dt>Patience</dt><dd>5</dd>" in offline_page(replace(trace, settings=replace(trace.settings, **settings)))
     row = "| `patience` | from 1 to 9 | `3` | `patience=3` | `--patience` | A toy. |"
     assert [line for line in page().splitlines() if "patience" in line] == [row]
 
 
-def patience(settings: Any) -> Any:
-    return settings.patience
-
-
 if __name__ == "__main__":
-    sys.meta_path.insert(0, Finder())
-    check_values_and_links()
-    check_control_and_option()
+    SourceFileLoader.get_code = with_row  # type: ignore[assignment, method-assign]
+    check_values_and_controls()
     check_files()

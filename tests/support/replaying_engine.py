@@ -9,15 +9,15 @@ until it is stopped · `deaf` decodes one, then hears nothing · `slow N` decode
 `die` decodes one and ends the process · `fail` is refused. Costs obey `hold` too; `quick` has them at once.
 """
 
-import json
 import os
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,14 @@ from specviz.core.errors import InputError
 from specviz.core.metrics import Costs
 from specviz.core.replay import Prospect
 from specviz.core.rounds import EmittedToken, Round
-from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, Prompt, Trace
+from specviz.core.trace import Autoregressive, Output
 from specviz.models.gguf_folder import SMOLLM2, is_missing
 from specviz.models.packaged import fetch_smollm2
 from specviz.service import engine
 from specviz.service import protocol as wire
 from specviz.service.bench import Bench
-from tests.support.fake_traces import cut, draft_guesses_of, fake_run, run_of
+from tests.support.fake_traces import cut, draft_guesses_of, fake_run
+from tests.support.known import known
 
 ONE = "--one"  # job at a time
 STEP = 0.004  # seconds of a target step
@@ -41,25 +42,19 @@ OPEN = engine.open_workshop
 Steps = Generator[Any, None, None]
 
 
-def working(steps: int) -> Iterator[None]:
+def working(steps: float) -> Iterator[None]:
     """Sleep as long as the real target needs for so many steps; a job can be stopped at each."""
-    for _ in range(steps):
+    while steps > 0:
         time.sleep(STEP)
         yield None
+        steps -= 1
 
 
-def until_allowed(kind: str, number: int) -> Iterator[None]:
-    """Wait until a job of this kind may send so many items: see `AppServer.at_most`."""
-    while most_items().get(kind, number) < number:
-        time.sleep(0.02)
-        yield None
-
-
-def most_items() -> dict[str, int]:
+def most_rounds() -> float:
+    """That a run may have for now: see `AppServer.at_most`."""
     with suppress(OSError):
-        found: dict[str, int] = json.loads(Path(os.environ.get("REPLAY_MOST", "")).read_text(encoding="utf-8"))
-        return found
-    return {}
+        return int(Path(os.environ.get("REPLAY_MOST", "")).read_text(encoding="utf-8"))
+    return inf
 
 
 ORDERS = re.compile(r"(rounds|slow) [0-9.]+|hold|deaf|slow|die|fail")
@@ -76,38 +71,17 @@ def obeyed(command: wire.Run) -> Steps:
     if order in ("slow", "deaf"):
         time.sleep(float(number or 1) if order == "slow" else 10**6)
     if order == "hold":
-        yield from held()
+        yield from working(inf)
     yield wire.RunDone(command.job, "plain")
 
 
 def begin(command: wire.Run, rounds: int) -> Iterator[wire.JobEvent]:
     """A run that has read its prompt and decodes so many rounds."""
-    yield wire.RunStarted(command.job, header(command))
+    yield wire.RunStarted(command.job, cut(fake_run(command.request), 0))
     for index in range(rounds):
-        made = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index))
-        yield wire.Rounds(command.job, [made], output(index + 1), Autoregressive([0.01], [index], alternating=True))
-
-
-def held() -> Iterator[None]:
-    while True:
-        time.sleep(0.01)
-        yield None
-
-
-def header(command: wire.Run) -> Trace:
-    request = command.request
-    return run_of(
-        [],
-        target=ModelInfo(request.target, 1, "float32", "0"),
-        drafter=DrafterInfo("model", request.draft),
-        settings=request.settings,
-        prompt=Prompt(request.prompt, [1], ["p"]),
-        output=output(0),
-    )
-
-
-def output(tokens: int) -> Output:
-    return Output(list(range(tokens)), "t" * tokens, None)
+        made, output = Round(index, 0.001, 0.002, 0.0, [], EmittedToken("bonus", index)), [*range(index + 1)]
+        alone = Autoregressive([0.01], [index], alternating=True)
+        yield wire.Rounds(command.job, [made], Output(output, "t" * len(output), None), alone)
 
 
 def run(command: wire.Run) -> Steps:
@@ -117,27 +91,25 @@ def run(command: wire.Run) -> Steps:
     if is_missing(command.request.target):
         for step in fetch_smollm2():
             yield wire.Loading(command.job, SMOLLM2, step.bytes_done, step.bytes_total)
-    trace = fake_run(command.request)
+    trace, before = fake_run(command.request), 0
+    plain = known(trace.autoregressive)
     yield wire.RunStarted(command.job, cut(trace, 0))
-    before = 0
     for number, made in enumerate(trace.rounds, start=1):
-        yield from until_allowed("run", number)
+        while most_rounds() < number:
+            yield from working(1)
         yield from working(1 + made.emits)
-        now = cut(trace, number)
-        assert now.autoregressive
-        plain = now.autoregressive
-        new = Autoregressive(plain.seconds_per_token[before:], plain.token_ids[before:], alternating=True)
-        before = len(plain.token_ids)
-        output = trace.output if number == len(trace.rounds) else now.output
-        yield wire.Rounds(command.job, [made], output, new)
+        after = before + made.emits
+        alone = Autoregressive(plain.seconds_per_token[before:after], plain.token_ids[before:after], alternating=True)
+        output = trace.output if number == len(trace.rounds) else cut(trace, number).output
+        yield wire.Rounds(command.job, [made], output, alone)
+        before = after
     guesses = draft_guesses_of(trace) if command.request.settings.greedy else None
     yield wire.RunDone(command.job, trace.output.text, guesses)
 
 
 def calibrate(command: wire.Calibrate) -> Steps:
-    order = command.request.prompt
     yield wire.RunStarted(command.job)
-    yield from held() if order == "hold" else working(0 if order == "quick" else 20)
+    yield from working({"hold": inf, "quick": 0}.get(command.request.prompt, 20))
     yield wire.JobItem(command.job, "calibrate", wire.CostsResult(COSTS))
     yield wire.JobFinished(command.job)
 
@@ -152,15 +124,12 @@ def guess_along(command: wire.GuessAlong) -> Steps:
     yield wire.JobFinished(command.job)
 
 
-HANDLERS: dict[type, Callable[[Any], Steps]] = {
-    wire.Run: run,
-    wire.Calibrate: calibrate,
-    wire.GuessAlong: guess_along,
-}
+MADE_UP = {wire.Run: run, wire.Calibrate: calibrate, wire.GuessAlong: guess_along}
 
 
 def do_job(command: Any) -> Any:
-    return HANDLERS[type(command)](command) if type(command) in HANDLERS else true_engine()(command)
+    make: Any = MADE_UP.get(type(command))
+    return make(command) if make else true_engine()(command)
 
 
 @cache

@@ -48,31 +48,23 @@ class Engines(MockTransport):
         """In parts that are no lines."""
         yield b"noise\n"
         try:
-            async for part in self.parts(command, order):
-                yield part
+            for event in sweep(command) if isinstance(command, wire.Sweep) else run(command, order):
+                line = wire.dump_event(event)
+                yield line[:7]
+                yield line[7:]
+                has_begun = isinstance(event, wire.Rounds)
+                if has_begun and (order == "break" or self.asked == ["once"]):
+                    raise RemoteProtocolError("it breaks")
+                while has_begun and order == "hold":
+                    await asyncio.sleep(BEAT)
+                    if self.gone:
+                        raise ReadError("gone")
+                    yield wire.dump_event(wire.EngineAlive(command.job))
         finally:
+            if order == "hold":
+                self.left.append(order)
             if order == "closing":
                 raise ReadError(order)
-
-    async def parts(self, command: wire.Run | wire.Sweep, order: str) -> AsyncIterator[bytes]:
-        for event in sweep(command) if isinstance(command, wire.Sweep) else run(command, order):
-            line = wire.dump_event(event)
-            yield line[:7]
-            yield line[7:]
-            if isinstance(event, wire.Rounds) and (order == "break" or self.asked == ["once"]):
-                raise RemoteProtocolError("it breaks")
-            while isinstance(event, wire.Rounds) and order == "hold":
-                await self.beat(order)
-                yield wire.dump_event(wire.EngineAlive(command.job))
-
-    async def beat(self, order: str) -> None:
-        try:
-            await asyncio.sleep(BEAT)
-        except asyncio.CancelledError:
-            self.left.append(order)
-            raise
-        if self.gone:
-            raise ReadError("gone")
 
 
 def run(command: wire.Run, order: str) -> Iterator[wire.Event]:

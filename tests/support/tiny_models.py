@@ -54,14 +54,11 @@ def tokenizer_of(words: dict[str, int]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel(words, unk_token="w0")))
 
 
-def save(made: LoadedModel, folder: Path, shard: str = "1GB") -> Path:
-    """Write the model as a local folder that `load_model` takes, its weights in files of this size."""
-    weights = {
-        key: weight.clone(memory_format=torch.contiguous_format) for key, weight in made.model.state_dict().items()
-    }
-    made.model.save_pretrained(
-        folder, state_dict=weights, max_shard_size=shard
-    )  # without it: its weights are views of joined matrices
+def save(made: LoadedModel, folder: Path) -> Path:
+    """Write the model as a local folder that `load_model` takes; its weights are views of joined matrices."""
+    stored = made.model.state_dict()
+    weights = {name: each.clone(memory_format=torch.contiguous_format) for name, each in stored.items()}
+    made.model.save_pretrained(folder, state_dict=weights)
     made.tokenizer.save_pretrained(folder)
     return folder
 

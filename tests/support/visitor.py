@@ -1,7 +1,4 @@
-"""What the browser tests share: screens, waiting until a page has settled, where its parts are, what axe-core says.
-
-axe comes with axe-playwright-python, a pinned development dependency. Nothing of it is committed.
-"""
+"""What the browser tests share: screens, waiting until a page has settled, where its parts are, what axe-core says."""
 
 import time
 from importlib import resources
@@ -20,7 +17,8 @@ VIOLATIONS = "(options) => axe.run(document, options).then((done) => done.violat
 LOOKS = 4
 RESTING = "[data-testid=stApp][data-test-script-state=notRunning]"
 STILL = """() => new Promise((done) => {
-  const coming = "[data-stale=true], [data-testid=stSkeleton], [data-testid^=stBidiComponent]:not([data-running])";
+  const coming = `[data-test-script-state]:not([data-test-script-state=notRunning]), [data-stale=true],
+    [data-testid=stSkeleton], [data-testid^=stBidiComponent]:not([data-running])`;
   const moving = () => document.querySelector(coming) || document.getAnimations().some(
     (one) => one.playState === "running" && one.effect.getComputedTiming().endTime !== Infinity);
   let still = 0;
@@ -30,7 +28,6 @@ STILL = """() => new Promise((done) => {
   };
   look();
 })"""
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def wait_until_drawn(page: Page, selector: str = "") -> None:
@@ -45,11 +42,6 @@ def wait_until_still(page: Page) -> None:
     """
     wait_until_drawn(page)
     page.wait_for_function(STILL)
-
-
-def wait_for_what_an_event_starts(page: Page) -> None:
-    """Wait two drawn frames: a component that answers an event at all has done so by then."""
-    page.evaluate(TWO_FRAMES)
 
 
 def expect_no_scroll(page: Page, *sides: Literal["Width", "Height"]) -> None:
@@ -77,23 +69,13 @@ def placed(*parts: Locator) -> list[FloatRect]:
 
 
 def violations_of(page: Page, *rules: str) -> list[str]:
-    """What axe finds and goes on finding: while a page's script runs once more, its parts are faded for a moment."""
+    """What axe finds by these rules, or by all, and goes on finding: while a page is drawn again, it is faded."""
     for _ in range(LOOKS):
-        wait_until_still(page)
-        if not (found := violations_now(page, *rules)):
+        page.wait_for_function(STILL)
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(AXE)
+        options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+        found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, options)
+        if not found:
             break
-    return found
-
-
-def violations_now(page: Page, *rules: str) -> list[str]:
-    """What axe finds at this moment by these rules, or by all, on a page of any kind."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE)
-    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
-    found: list[dict[str, Any]] = page.evaluate(VIOLATIONS, options)
-    return [f"{one['id']}: {node['html'][:120]} {_measured(node)}" for one in found for node in one["nodes"]]
-
-
-def _measured(node: dict[str, Any]) -> list[Any]:
-    """What axe measured: of a contrast, both colours and their ratio."""
-    return [check.get("data") for check in node["any"]]
+    return [f"{one['id']}: {node['html'][:120]} {node['any']}" for one in found for node in one["nodes"]]

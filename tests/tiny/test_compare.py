@@ -18,27 +18,8 @@ from specviz.core.settings import MAX_SEED, repeat_settings
 from specviz.core.steps import result_of
 from specviz.core.trace import Output, Trace
 from specviz.decoding import autoregressive, autoregressive_decode, speculative
-from specviz.measure.calibration import (
-    LONGEST_PASS,
-    TURNS,
-    calibrate,
-    calibration_steps,
-    check_costs,
-    tree_sizes,
-)
-from specviz.measure.compare import (
-    PairedRuns,
-    compare,
-    comparison_of,
-    decode_seconds,
-    mean_log_probability,
-    measure_costs,
-    next_logits,
-    quality,
-    run_both,
-    shown_pair,
-    top2_gap,
-)
+from specviz.measure import compare
+from specviz.measure.calibration import LONGEST_PASS, TURNS, calibrate, calibration_steps, check_costs, tree_sizes
 from specviz.measure.paired import CALIBRATION, GreedyQuality, LogProbability, SampledQuality, prefill_seconds
 from specviz.measure.sweep.measure import measure
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
@@ -49,6 +30,7 @@ from tests.support.counted_reads import CountedReads
 from tests.support.fake_traces import fake_trace
 from tests.support.known import known
 from tests.support.pauses import Clock, listen_to_runs, with_pauses
+from tests.support.tiny_heads import tiny_head
 from tests.support.tiny_models import tiny_model
 from tests.unit.test_costs import block
 
@@ -60,37 +42,29 @@ GREEDY = DecodeSettings(max_new_tokens=20)
 SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
 
 
-@pytest.mark.parametrize(("settings", "seeds"), [(GREEDY, [0, 0, 0]), (SAMPLED, [2, 3, 4])])
-def test_above_temperature_0_each_repeat_has_a_new_seed(settings: DecodeSettings, seeds: list[int]) -> None:
+def test_above_temperature_0_each_repeat_has_a_new_seed_also_after_one_that_was_broken_off() -> None:
     """Found: one seed was repeated, so the interval was of timing noise, and the verdict certain about one draw."""
-    runs = PairedRuns(TARGET, DRAFTER, PROMPT, settings)
-    for _ in seeds:
-        runs.repeat()
-    pairs = runs.measured
-    assert [[run.settings.seed for run in pair] for pair in pairs] == [[seed, seed] for seed in seeds]
-    draws = comparison_of(pairs, TARGET, costs=None).draws
-    assert [draw.counts for draw in draws] == ([] if settings.greedy else [count(ours.rounds) for ours, _ in pairs])
-    assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == len(set(seeds)), "three draws"
-    wrapped = [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)]
-    assert wrapped == [MAX_SEED, 0], "never beyond the largest"
-
-
-def test_a_repeat_that_was_broken_off_leaves_nothing_and_the_next_one_has_its_seed() -> None:
-    runs = PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED)
+    runs = compare.PairedRuns(TARGET, DRAFTER, PROMPT, SAMPLED)
     runs.repeat()
     broken = runs.repeat_steps()
     for _ in range(30):  # into the second of its two runs
         next(broken)
     broken.close()
-    assert len(runs.measured) == 1
     runs.repeat()
-    assert [plain.settings.seed for _, plain in runs.measured] == [2, 3]
+    runs.repeat()
+    pairs = runs.measured
+    assert [[run.settings.seed for run in pair] for pair in pairs] == [[seed, seed] for seed in (2, 3, 4)]
+    draws = compare.comparison_of(pairs, TARGET, costs=None).draws
+    assert [draw.counts for draw in draws] == [count(ours.rounds) for ours, _ in pairs]
+    assert len({tuple(ours.output.token_ids) for ours, _ in pairs}) == 3, "three draws"
+    wrapped = [repeat_settings(replace(SAMPLED, seed=MAX_SEED), number).seed for number in (0, 1)]
+    assert wrapped == [MAX_SEED, 0], "never beyond the largest"
 
 
 def test_a_comparison_is_warmed_up_says_what_it_does_and_counts_all_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     said, ran = list[str](), list[int]()
     listen_to_runs(monkeypatch, lambda name, *given, **more: ran.append(given[-1].max_new_tokens))
-    comparison = compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3, progress=said.append)
+    comparison = compare.compare(TARGET, DRAFTER, PROMPT, SAMPLED, repeats=3, progress=said.append)
     assert ran[0] == ran[1] < 20, "a few rounds and steps, before the repeats"
     assert ran[2:8] == [20] * 6
     assert said == ["warming up", "repeat 1 of 3", "repeat 2 of 3", "repeat 3 of 3", "calibrating"]
@@ -101,7 +75,7 @@ def test_a_comparison_is_warmed_up_says_what_it_does_and_counts_all_seeds(monkey
 
 
 def test_one_run_of_each_decoder_is_in_turns_and_each_reads_its_prompt(still: None) -> None:
-    run = run_both(TARGET, DRAFTER, PROMPT, GREEDY)
+    run = compare.run_both(TARGET, DRAFTER, PROMPT, GREEDY)
     assert known(run.autoregressive).alternating
     assert known(run.autoregressive).token_ids == run.output.token_ids
     assert min(known(known(run.prefill_seconds).target), known(known(run.prefill_seconds).draft)) > 0
@@ -113,7 +87,7 @@ def test_of_sampled_pairs_the_one_with_the_median_ratio_is_shown() -> None:
         took: dict[str, Any] = {"draft_seconds": 0.0, "verify_seconds": seconds, "overhead_seconds": 0.0}
         return replace(alone, rounds=[replace(each, **took) for each in alone.rounds]), alone
 
-    assert shown_pair([timed(0.1, 0), timed(0.3, 1), timed(0.2, 2)])[0].settings.seed == 2
+    assert compare.shown_pair([timed(0.1, 0), timed(0.3, 1), timed(0.2, 2)])[0].settings.seed == 2
 
 
 def test_mean_log_probability_against_a_pass_for_each_token() -> None:
@@ -121,27 +95,27 @@ def test_mean_log_probability_against_a_pass_for_each_token() -> None:
     texts = [torch.tensor([[*PROMPT, *output[:i]]]) for i in range(len(output))]
     after = [TARGET.model(text).logits[0, -1].double().log_softmax(-1) for text in texts]  # without a cache
     each = [float(row[token]) for row, token in zip(after, output, strict=True)]
-    measured = mean_log_probability(TARGET, PROMPT, output)
+    measured = compare.mean_log_probability(TARGET, PROMPT, output)
     half = 2.776445 * stdev(each) / math.sqrt(5)  # Student's t at 4 degrees of freedom
     assert measured.mean == pytest.approx(fmean(each), abs=1e-5)
     assert (measured.low, measured.high) == pytest.approx((fmean(each) - half, fmean(each) + half), abs=1e-4)
-    assert mean_log_probability(TARGET, PROMPT, [4]) == LogProbability(pytest.approx(each[0], abs=1e-5), None, None)
+    assert compare.mean_log_probability(TARGET, PROMPT, [4]) == LogProbability(
+        pytest.approx(each[0], abs=1e-5), None, None
+    )
 
 
 def test_quality_of_greedy_runs_says_where_they_differ_and_how_close_it_was() -> None:
     plain = autoregressive_decode(TARGET, PROMPT, GREEDY)
     written = plain.output.token_ids
-
-    def against(token_ids: list[int]) -> Any:
-        return quality(TARGET, replace(plain, output=Output(token_ids, "", "length")), plain)
-
     other = [*written[:7], (written[7] + 1) % 7, *written[8:]]
-    gap = pytest.approx(top2_gap(next_logits(TARGET, [*PROMPT, *written[:7]])))
-    assert against(written) == GreedyQuality(None, None)
-    found = against(other)
+    same, found, longer = (
+        compare.quality(TARGET, replace(plain, output=Output(ids, "", "length")), plain)
+        for ids in (written, other, [*written, 1])
+    )
+    assert (same, longer) == (GreedyQuality(None, None), GreedyQuality(20, None))
+    gap = pytest.approx(compare.top2_gap(compare.next_logits(TARGET, [*PROMPT, *written[:7]])))
     assert found.lead >= found.top2_gap == gap
     assert (found.first_difference, found.explained) == (7, "unknown")  # no limit is known for this model
-    assert against([*written, 1]) == GreedyQuality(20, None)
 
 
 @pytest.fixture
@@ -193,11 +167,11 @@ def test_costs_that_no_quiet_machine_has_are_refused(monkeypatch: pytest.MonkeyP
     for module in (speculative, autoregressive):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     target = CountedReads(TARGET, target_pass).loaded
-    said = "The machine was disturbed: 2 tokens took from 0.50 to 0.50 target steps"
-    with pytest.raises(DisturbedError, match=said):
+    with pytest.raises(DisturbedError, match=r"disturbed: 2 tokens took from 0\.50 to 0\.50 target steps"):
         calibrate(target, DRAFT)
-    comparison = compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
+    comparison = compare.compare(target, ModelDrafter(DRAFT), PROMPT, GREEDY, repeats=2)
     assert (comparison.costs, comparison.predicted, comparison.trusted) == (None, None, False)
+    assert (comparison.seeds, comparison.draws) == ([0], []), "greedy repeats all write the same"
     assert comparison.terms is not None, "those of its own runs"
 
 
@@ -218,42 +192,42 @@ def test_costs_are_medians_in_units_of_one_plain_step(pair: tuple[LoadedModel, L
 
 STEADY = [block(0.3 * each, 1 + 0.5 * each) for each in (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.04)]
 LOADS = (0.3, 0.9, 0.4, 1.6, 0.88, 0.35, 1.2, 0.95, 0.5)
+AGREE: dict[str, list[Costs]] = {
+    "steady": STEADY,
+    "two disturbed": [*STEADY[:-2], block(2.0), block(0.1)],
+    "a draft that costs next to nothing": [block(0.002 * factor) for factor in range(1, 10)],
+    "noise": [block(0.3, 0.96)] * TURNS,
+    "which bfloat16 can be": [block(0.3, 0.94)] * TURNS,
+}
+REFUSED: dict[str, list[Costs]] = {
+    # Found: with another program at work c = 0.88 was stored of a draft whose quiet c is 0.3, without a warning.
+    "wild drafts": [block(load) for load in LOADS],
+    "wild checks": [block(0.1, 1 + load) for load in LOADS],
+    "a check below a step": [block(0.3, 0.94)] * TURNS,
+    "a check far below a step in bfloat16": [block(0.3, 0.8)] * TURNS,
+}
 
 
-@pytest.mark.parametrize(
-    ("blocks", "dtype", "agree"),
-    [
-        (STEADY, "float32", True),
-        ([*STEADY[:-2], block(2.0), block(0.1)], "float32", True),
-        ([block(0.002 * factor) for factor in range(1, 10)], "float32", True),
-        # Found: with another program at work c = 0.88 was stored of a draft whose quiet c is 0.3, without a warning.
-        ([block(load) for load in LOADS], "float32", False),
-        ([block(0.1, 1 + load) for load in LOADS], "float32", False),
-        ([block(0.3, 0.96)] * TURNS, "float32", True),
-        ([block(0.3, 0.94)] * TURNS, "float32", False),
-        ([block(0.3, 0.94)] * TURNS, "bfloat16", True),
-        ([block(0.3, 0.8)] * TURNS, "bfloat16", False),
-    ],
-    ids=["steady", "two disturbed", "a draft that costs next to nothing", "wild drafts", "wild checks", "noise",
-         "a check below a step", "which bfloat16 can be", "and not so far"],
-)  # fmt: skip
-def test_a_calibration_is_refused_where_its_repeats_do_not_agree(blocks: list[Costs], dtype: str, agree: bool) -> None:
-    with nullcontext() if agree else pytest.raises(DisturbedError, match=r"took from \d\.\d\d to"):
+@pytest.mark.parametrize("name", AGREE | REFUSED)
+def test_a_calibration_is_refused_where_its_repeats_do_not_agree(name: str) -> None:
+    blocks, dtype = (AGREE | REFUSED)[name], "bfloat16" if "bfloat16" in name else "float32"
+    with nullcontext() if name in AGREE else pytest.raises(DisturbedError, match=r"took from \d\.\d\d to"):
         check_costs(Costs.from_blocks(blocks), dtype)
 
 
 def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured, lookup = calibrate(TARGET, DRAFT, turns=1), calibrate(TARGET, None, turns=1)
-    named, costs = (
-        (measured.target, measured.target_dtype, measured.draft, measured.draft_dtype, measured.threads),
-        measured.costs,
+    measured, lookup, headed = (
+        calibrate(TARGET, draft, turns=1) for draft in (DRAFT, None, tiny_head("eagle", TARGET))
     )
-    assert named == ("target", "float32", "draft", "float32", 1)
+    costs = measured.costs
+    assert (measured.target, measured.target_dtype, measured.threads) == ("target", "float32", 1)
+    assert [(each.draft, each.draft_dtype) for each in (measured, lookup, headed)] == [
+        ("draft", "float32"), (None, None), ("tiny-eagle", "float32")  # prompt lookup has no model to name
+    ]  # fmt: skip
     assert CALIBRATION == TURNS * pass_timing.BLOCK, "as many rounds are timed as the page says"
     assert list(costs.verification) == list(range(1, LONGEST_PASS + 1))
     assert costs.verification[1] == 1
     assert min(costs.step_seconds, costs.cost_ratio, costs.overhead, *costs.verification.values()) > 0
-    assert (lookup.draft, lookup.draft_dtype) == (None, None), "prompt lookup has no model to name"
     with monkeypatch.context() as forced:
         forced.setenv("SPECVIZ_FORWARD", "transformers")
         by_transformers = tiny_model(seed=1, name="target")
@@ -263,7 +237,7 @@ def test_the_shape_of_a_calibration(still: None, monkeypatch: pytest.MonkeyPatch
     assert of_tree.costs.cost_ratio == 2 * measured.costs.cost_ratio, "a step drafts a depth, of which there are two"
     assert 1 + 4 + 16 in reads.lengths, "all of the tree, and the text's last token"
     asked = GREEDY, replace(GREEDY, tree="2,2", draft_length=2)
-    found = [measure_costs(TARGET, DRAFTER, settings) for settings in asked]
+    found = [compare.measure_costs(TARGET, DRAFTER, settings) for settings in asked]
     assert [sorted(known(each).verification) for each in found] == [[1, 5], [1, 3, 5, 7]], "what the settings need"
     small = tiny_model(seed=1, name="small", context=14)
     assert list(calibrate(small, None, nodes=(4, 10, 11), turns=1).tree_verification) == [4, 10], "11 do not fit"
@@ -278,10 +252,10 @@ def test_a_short_context_window_limits_the_measured_passes(window: int, still: N
 
 
 def repeats() -> Generator[Any, None, Any]:
-    runs = PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY)
+    runs = compare.PairedRuns(TARGET, DRAFTER, PROMPT, GREEDY)
     for _ in range(2):
         yield from runs.repeat_steps()
-    return [(decode_seconds(run), prefill_seconds(run)) for pair in runs.measured for run in pair]
+    return [(compare.decode_seconds(run), prefill_seconds(run)) for pair in runs.measured for run in pair]
 
 
 def rows_of_a_sweep() -> Generator[Any, None, Any]:
@@ -289,17 +263,19 @@ def rows_of_a_sweep() -> Generator[Any, None, Any]:
     return measure((TARGET, DRAFT), SweepPlan((prompt,), (pair,), (1, 3), settings=GREEDY).cells())
 
 
-WORKS: dict[str, tuple[Callable[[], Generator[Any, None, Any]], int]] = {  # and the fewest pauses it must have
-    "repeats of a race": (repeats, 2 * 20),  # one after every step and round
-    "rows of a sweep": (rows_of_a_sweep, 3 * 10),
-    "costs of a model": (lambda: calibration_steps(TARGET, DRAFT), 17 * 3),
-    "costs of prompt lookup": (lambda: calibration_steps(TARGET, None), 17 * 3),
-}
-
-
-@pytest.mark.parametrize("name", WORKS)
-def test_pauses_are_in_no_figure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, (work, fewest) = Clock(monkeypatch), WORKS[name]
-    found, pauses = with_pauses(work(), clock)
+@pytest.mark.parametrize(
+    ("work", "fewest"),
+    [
+        (repeats, 2 * 20),  # one pause after every step and round
+        (rows_of_a_sweep, 3 * 10),
+        (lambda: calibration_steps(TARGET, DRAFT), 17 * 3),
+        (lambda: calibration_steps(TARGET, None), 17 * 3),
+    ],
+    ids=["repeats of a race", "rows of a sweep", "costs of a model", "costs of prompt lookup"],
+)
+def test_pauses_are_in_no_figure(
+    work: Callable[[], Generator[Any, None, Any]], fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, pauses = with_pauses(work(), Clock(monkeypatch))
     assert found == result_of(work())
     assert pauses > fewest

@@ -161,33 +161,24 @@ SEEDED = [("model", "γ=3"), ("lookup", "γ=3"), ("eagle", "confidence"), ("medu
 def test_the_seed_decides_all_draws_and_recording_changes_none(drafter: str, shape: str) -> None:
     pair_of(drafter)  # making the models draws from the global generator, and only decoding is looked at here
     before = torch.random.get_rng_state()
-    one, same = (decoded(drafter, shape, temperature=1.0, seed=5) for _ in range(2))
+    one, same, other = (decoded(drafter, shape, temperature=1.0, seed=seed) for seed in (5, 5, 6))
     assert torch.equal(before, torch.random.get_rng_state()), "the global generator was touched"
-    assert [(each.drafted, each.emitted) for each in one.rounds] == [
-        (each.drafted, each.emitted) for each in same.rounds
-    ]
-    assert one.output.token_ids != decoded(drafter, shape, temperature=1.0, seed=6).output.token_ids
-    assert parse_trace(dump_trace(one)) == one
-    for temperature in (0.0, 1.0):
-        on, off = (decoded(drafter, shape, temperature=temperature, seed=5, record=record) for record in (True, False))
-        assert off.output == on.output
-        assert parse_trace(dump_trace(off)) == off
-        statuses = [[[token.status for token in round.drafted] for round in trace.rounds] for trace in (on, off)]
-        assert statuses[0] == statuses[1]
+    made, again = ([(each.drafted, each.emitted) for each in run.rounds] for run in (one, same))
+    assert made == again
+    assert one.output.token_ids != other.output.token_ids
+    for on in (one, decoded(drafter, shape, seed=5)):
+        off = decoded(drafter, shape, temperature=on.settings.temperature, seed=5, record=False)
+        assert [parse_trace(dump_trace(run)) for run in (on, off)] == [on, off]
+        fates = [[[token.status for token in round.drafted] for round in run.rounds] for run in (on, off)]
+        assert (off.output, fates[1]) == (on.output, fates[0])
         drafted = [token for round in off.rounds for token in round.drafted]
-        assert drafted
-        assert all(token.target_prob is None for token in drafted)
+        assert {token.target_prob for token in drafted} == {None}
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("drafter", "shape"),
-    [
-        *(("model", shape) for shape in ("γ=3", "4,2,1", "dynamic:12")),
-        ("eagle", "γ=3"),
-        ("medusa", "γ=3"),
-        (FEW_WORDS, "4,2,1"),
-    ],
+    [*product(["model"], GROWN + BEST[1:]), ("eagle", "γ=3"), ("medusa", "γ=3"), (FEW_WORDS, "4,2,1")],
 )
 def test_a_constraint_binds_every_guess_and_the_text(drafter: str, shape: str, temperature: float) -> None:
     settings = shaped(shape, max_new_tokens=20, temperature=temperature)

@@ -22,7 +22,6 @@ from specviz.data.measured.measured_methods import Quiet
 from specviz.data.measured.quiet_costs import MachineCosts, QuietCosts
 from specviz.decoding import ModelDrafter
 from specviz.game.game import LOOKUP, MODEL, GameRequest, Turn
-from specviz.measure.paired import Comparison
 from specviz.measure.race import RacePrompt, burst_texts
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
@@ -33,9 +32,8 @@ from specviz.service.handlers.play import play_steps
 from specviz.service.handlers.run import run_steps
 from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
-from specviz.service.protocol import JobItem, Play
 from specviz.service.service import say
-from specviz.service.workshop import run_in_thread
+from specviz.service.workshop import Workshop, run_in_thread
 from specviz.ui.race.lanes import lanes_data
 from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
@@ -43,9 +41,17 @@ from tests.support.known import known
 from tests.support.pauses import listen_to_runs
 from tests.support.tiny_models import ending, tiny_model, tokenizer_of, with_template, with_tokenizer
 
-TARGET = tiny_model(seed=1, name="target")
-DRAFT = tiny_model(seed=1, layers=1, name="draft")
+TARGET, DRAFT = tiny_model(seed=1, name="target"), tiny_model(seed=1, layers=1, name="draft")
 TINY = workshop_with(TARGET, DRAFT)
+
+
+def heard_of(steps: wire.JobSteps) -> list[Any]:
+    """The events as the server has them: after their way through the pipe."""
+    return [known(wire.parse_event(wire.dump_event(event))) for event in steps if event]
+
+
+def items_of(steps: wire.JobSteps) -> list[Any]:
+    return [event.item for event in heard_of(steps) if isinstance(event, wire.JobItem)]
 
 
 def test_a_thread_of_a_job_speaks_its_language() -> None:
@@ -57,65 +63,65 @@ def test_a_thread_of_a_job_speaks_its_language() -> None:
         set_language(ENGLISH)
 
 
-def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured: list[Costs] = []
+# ---- what a pair costs
+
+
+def calibrations(monkeypatch: pytest.MonkeyPatch, *ends: Costs | None) -> list[ReferenceType[set[int]]]:
+    """Each calibration from now on ends so (None: it was disturbed); returns what each has held in memory."""
+    left, held = [*ends], list[ReferenceType[set[int]]]()
 
     def steps(*_: Any, **__: Any) -> Iterator[None]:
-        measured.append(Costs(0.01, 0.1 * (1 + len(measured)), {1: 1.0}, 0.0))
+        assert not any(runs() is not None for runs in held), "260 MB more with 135 million parameters"
+        runs: set[int] = set()
+        held.append(ref(runs))
         yield
-        return SimpleNamespace(costs=measured[-1])  # type: ignore[return-value]
-
-    monkeypatch.setattr("specviz.service.workshop.calibration_steps", steps)
-    workshop, found = workshop_with(TARGET, DRAFT), []
-    for attempt in (1, 1, 2, 1, 2):
-        events = handler.calibrate_steps(wire.Calibrate(7, RunRequest(""), attempt=attempt), workshop)
-        [item] = [event.item for event in events if isinstance(event, wire.JobItem)]
-        assert item.attempt == attempt
-        found.append(item.costs)
-    first, second = measured
-    assert found == [first, first, second, second, second]
-    assert list(handler.calibrate_steps(wire.Calibrate(7, RunRequest(""), done=1), workshop)) == [], "it had its item"
-
-
-def test_a_disturbed_calibration_leaves_nothing_in_memory_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before: the runs of both were in memory at once, 260 MB more with 135 million parameters."""
-    made: list[ReferenceType[set[int]]] = []
-
-    def steps(*_: Any, **__: Any) -> Iterator[None]:
-        runs: set[int] = set()  # stands for what a calibration holds
-        made.append(ref(runs))
-        yield
-        if len(made) == 1:
+        if (costs := left.pop(0)) is None:
             raise DisturbedError("The repeats do not agree.")
-        assert made[0]() is None
-        return SimpleNamespace(costs=Costs(0.01, 0.1, {1: 1.0}, 0.0))  # type: ignore[return-value]
+        return SimpleNamespace(costs=costs)  # type: ignore[return-value]
 
     monkeypatch.setattr("specviz.service.workshop.calibration_steps", steps)
-    list(handler.calibrate_steps(wire.Calibrate(7, RunRequest("")), workshop_with(TARGET, DRAFT)))
-    assert len(made) == 2
+    return held
+
+
+def calibrated(workshop: Workshop, **asked: int) -> list[wire.CostsResult]:
+    return items_of(handler.calibrate_steps(wire.Calibrate(7, RunRequest(""), **asked), workshop))
+
+
+FIRST, SECOND = (Costs(0.01, ratio, {1: 1.0}, 0.0) for ratio in (0.1, 0.2))
+
+
+def test_costs_are_measured_again_for_a_later_attempt_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    calibrations(monkeypatch, FIRST, SECOND)
+    workshop = workshop_with(TARGET, DRAFT)
+    for attempt, costs in ((1, FIRST), (1, FIRST), (2, SECOND), (1, SECOND), (2, SECOND)):
+        assert calibrated(workshop, attempt=attempt) == [wire.CostsResult(costs, attempt=attempt)]
+    assert calibrated(workshop, done=1) == [], "it had its item"
+
+
+def test_a_disturbed_calibration_is_tried_again_and_leaves_nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = calibrations(monkeypatch, None, FIRST)
+    assert calibrated(workshop_with(TARGET, DRAFT)) == [wire.CostsResult(FIRST)]
+    assert len(held) == 2
 
 
 def test_on_a_busy_machine_drafts_are_compared_by_the_costs_of_a_quiet_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any, **__: Any) -> Iterator[None]:
-        raise DisturbedError("The repeats do not agree.")
-        yield
-
-    monkeypatch.setattr("specviz.service.workshop.calibration_steps", refused)
     asked = wire.GuessAlong(7, RunRequest(PROMPT, settings=DecodeSettings(max_new_tokens=8)), ["draft"])
-    machine, recorded = describe_machine(), Costs(0.01, 0.3, {1: 1.0}, 0.0)
-    here = MachineCosts("", "AMD EPYC", machine, "target", "float32", Quiet(3.0), {"draft": recorded})
+    here = MachineCosts("", "AMD EPYC", describe_machine(), "target", "float32", Quiet(3.0), {"draft": SECOND})
+    calibrations(monkeypatch, *[None] * 4)
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, [here]))
-    events = handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT))
-    [found] = [event.item for event in events if isinstance(event, wire.JobItem)]
-    assert (found.costs, found.costs_of) == (recorded, "AMD EPYC")
+    (found,) = items_of(handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT)))
+    assert (found.costs, found.costs_of) == (SECOND, "AMD EPYC")
     monkeypatch.setattr(handler, "quiet_costs", lambda: QuietCosts(1, []))
     with pytest.raises(DisturbedError):
         list(handler.guess_along_steps(asked, workshop_with(TARGET, DRAFT)))
 
 
+# ---- a race
+
+
 def command(repeats: int = 2, **settings: Any) -> wire.Race:
     prompts = [RacePrompt("own-1", "w1 w2 w3"), RacePrompt("own-2", "w4 w2")]
-    request = RunRequest("", settings=DecodeSettings(max_new_tokens=12, draft_length=3, **settings))
+    request = RunRequest("", settings=DecodeSettings(**{"max_new_tokens": 12, "draft_length": 3} | settings))
     return wire.Race(7, request, prompts, repeats)
 
 
@@ -140,15 +146,9 @@ def test_nothing_is_sent_on_the_clock_and_each_is_first_in_turn(monkeypatch: pyt
     assert {event.total for event in events if isinstance(event, wire.JobProgress)} == {2}
 
 
-def laps_of(race: wire.Race) -> list[Comparison]:
-    """The laps as the server has them: after their way through the pipe."""
-    events = [wire.parse_event(wire.dump_event(event)) for event in race_steps(race, TINY) if event]
-    return [event.item for event in events if isinstance(event, wire.JobItem)]
-
-
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
-    laps = laps_of(command(temperature=temperature))
+    laps = items_of(race_steps(command(temperature=temperature), TINY))
     assert [found.name for found in laps] == ["own-1", "own-2"]
     for found in laps:
         assert len(found.ratios) == 2
@@ -159,68 +159,53 @@ def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
         lanes_data([found], run_id="r", badge="b", place=None)
 
 
-def until_repeat(steps: Any, repeat: int) -> None:
-    """Into the timing of this repeat of the first prompt."""
-    while True:
-        event = next(steps)
-        if isinstance(event, wire.JobProgress) and event.repeat == repeat:
-            next(steps)
-            return
+def in_repeat(repeat: int) -> Any:
+    """The steps of a race, into the timing of this repeat of the first prompt."""
+    steps = race_steps(command(repeats=5), TINY)
+    while not isinstance(event := next(steps), wire.JobProgress) or event.repeat != repeat:
+        pass
+    next(steps)
+    return steps
 
 
 def test_a_race_whose_time_is_over_sends_the_repeats_it_has() -> None:
-    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
-    until_repeat(steps, 3)
-    event = steps.throw(BudgetSpent(9))
-    assert len(event.item.ratios) == 2
+    steps = in_repeat(3)
+    assert len(steps.throw(BudgetSpent(9)).item.ratios) == 2
     with pytest.raises(BudgetSpent, match="This job had its 9 seconds"):
         next(steps)
-    steps = race_steps(command(repeats=5), workshop_with(TARGET, DRAFT))
-    until_repeat(steps, 1)
     with pytest.raises(BudgetSpent):
-        steps.throw(BudgetSpent(9))
+        in_repeat(1).throw(BudgetSpent(9))
 
 
 def test_a_prompt_that_does_not_fit_is_named_before_anything_is_timed() -> None:
     short = tiny_model(seed=1, layers=1, name="draft", context=12)
     for draft, new_tokens, named in ((DRAFT, 64, "target"), (short, 12, "draft")):
-        race = replace(command(), request=RunRequest("", settings=DecodeSettings(max_new_tokens=new_tokens)))
-        steps = race_steps(race, workshop_with(TARGET, draft))
+        steps = race_steps(command(max_new_tokens=new_tokens), workshop_with(TARGET, draft))
         next(steps)
         with pytest.raises(InputError, match=rf"own-1: The prompt .* do not fit {named}'s context window"):
             next(steps)
 
 
+# ---- a run
+
 PROMPT = "w1 w2 w3"
 OTHER = tiny_model(seed=2, layers=1, name="draft")
 GREEDY = DecodeSettings(max_new_tokens=24, draft_length=3)
 SAMPLED = replace(GREEDY, temperature=1.0)
-
-
 ENDS = ending(TARGET, 3)
 
 
-@pytest.fixture(autouse=True)
-def every_step_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handler, "MESSAGE_SECONDS", 0.0)
-
-
-def steps(settings: DecodeSettings, target: LoadedModel = ENDS) -> Iterator[wire.JobEvent | None]:
-    return run_steps(wire.Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER))
-
-
 def events_of(settings: DecodeSettings, target: LoadedModel = ENDS) -> list[wire.JobEvent]:
-    """What the server hears."""
-    return [known(wire.parse_event(wire.dump_event(event))) for event in steps(settings, target) if event]
+    return heard_of(run_steps(wire.Run(7, RunRequest(PROMPT, settings=settings)), workshop_with(target, OTHER)))
 
 
 def result_of(events: list[wire.JobEvent]) -> RunResult:
     return known(reduce(advance, events, JobView(7)).run)
 
 
-def test_both_lanes_grow_together_and_the_last_message_is_the_end() -> None:
-    heard = events_of(replace(GREEDY, stop_at_eos=False))
-    first, *going, last = heard
+def test_both_lanes_grow_together_and_the_last_message_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handler, "MESSAGE_SECONDS", 0.0)  # every step is sent
+    first, *going, last = heard = events_of(replace(GREEDY, stop_at_eos=False))
     assert (type(first), type(last)) == (wire.RunStarted, wire.RunDone)
     written = alone = 0
     for event in going:
@@ -267,10 +252,10 @@ def talker() -> LoadedModel:
 
 
 def played(target: LoadedModel, action: Any, draft: Any = None, **ask: Any) -> Turn:
-    command = Play(3, RunRequest(CHAT_PROMPT, "talker", MODEL, settings=CHAT), GameRequest(action, **ask))
+    command = wire.Play(3, RunRequest(CHAT_PROMPT, "talker", MODEL, settings=CHAT), GameRequest(action, **ask))
     draft = draft or tiny_model(seed=2, name=MODEL)
-    (item,) = [event for event in play_steps(command, workshop_with(target, draft)) if isinstance(event, JobItem)]
-    return item.item
+    (turn,) = items_of(play_steps(command, workshop_with(target, draft)))
+    return turn
 
 
 def test_a_persons_words_are_the_answer_that_the_models_own_template_begins(talker: LoadedModel) -> None:

@@ -13,7 +13,6 @@ from specviz.decoding import LookupFirstDrafter
 from specviz.decoding.drafters import early_exit
 from specviz.decoding.drafters.head import EagleReader, HeadDrafter
 from specviz.decoding.drafters.tree import Tree
-from specviz.models.cached_model import CHUNK
 from specviz.models.heads import load_head
 from specviz.models.key_values import HiddenStates
 from specviz.models.loaded_model import LoadedModel
@@ -23,12 +22,14 @@ from tests.support.tiny_heads import FEW_WORDS, KINDS, WORDS, loaded_head, rando
 from tests.support.tiny_models import tiny_model
 
 TARGET = tiny_model(seed=3, layers=3, name="target", context=400)
-HEADS = {kind: tiny_head(kind, TARGET) for kind in (*KINDS, FEW_WORDS)}
-EXIT = early_exit.load("early-exit:1", TARGET, "float32")
-LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
+TEXT = [(5 * i) % 7 for i in range(40)]
 
 
-# ---- heads
+def last_states(target: LoadedModel, text: list[int]) -> torch.Tensor:
+    """As transformers has them, of one text."""
+    with torch.no_grad():
+        states: torch.Tensor = target.model.model(torch.tensor([text])).last_hidden_state
+    return states
 
 
 @pytest.mark.parametrize("target", [TARGET, family_model("grouped heads")], ids=["one to one", "grouped heads"])
@@ -36,24 +37,37 @@ LONG = [(5 * i) % 7 for i in range(2 * CHUNK + 9)]
 def test_eagle_drafts_as_it_was_trained(kind: str, target: LoadedModel, tmp_path: Path) -> None:
     """Step by step the same states, at every place: what was read again after a round has left nothing behind."""
     trained = random_head(kind, target)
-    loaded = loaded_head(trained, target, tmp_path)
-    text, steps = torch.tensor(LONG[:40]), 4
+    network, steps = loaded_head(trained, target, tmp_path).network, 4
+    known = last_states(target, TEXT)
     with torch.no_grad():
-        known = target.model.model(text[None]).last_hidden_state
-        made = trained.guesses(known, text[None], steps)
+        made = trained.guesses(known, torch.tensor([TEXT]), steps)
     states = HiddenStates()
     states.append(known[0, :9])
-    reader = EagleReader(loaded.network, states, LONG[:10], 7)
+    reader = EagleReader(network, states, TEXT[:10], 7)
     for _ in reader.read_prompt():
         pass
     for place in (9, 10, 13, 20, 21, 36):
         states.append(known[0, states.length : place])  # the target reads all of the text except its last token
-        rows = [reader.read_text(LONG[: place + 1])]
-        guessed, chain = LONG[place + 1 : place + steps], range(-1, steps - 2)
-        tree = Tree(guessed, list(chain))
-        rows += [reader.read_nodes(tree, [node]) for node in range(steps - 1)]
-        wanted = [loaded.network.logits(made[step][0, place - 1 : place]) for step in range(steps)]
+        rows = [reader.read_text(TEXT[: place + 1])]
+        chain = Tree(TEXT[place + 1 : place + steps], list(range(-1, steps - 2)))
+        rows += [reader.read_nodes(chain, [node]) for node in range(steps - 1)]
+        wanted = [network.logits(made[step][0, place - 1 : place]) for step in range(steps)]
         assert torch.allclose(torch.cat(rows), torch.cat(wanted), atol=1e-4), place
+
+
+def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has() -> None:
+    network, states = tiny_head("eagle", TARGET).network, HiddenStates()
+    states.append(last_states(TARGET, TEXT[:9])[0])
+
+    def logits(tree: Tree, *passes: list[int]) -> torch.Tensor:
+        reader = EagleReader(network, states, TEXT[:10], 7)
+        reader.read_text(TEXT[:10])
+        return torch.cat([reader.read_nodes(tree, nodes) for nodes in passes])
+
+    branched = logits(Tree([1, 2, 3, 4, 5, 6], [-1, -1, 0, 0, 1, 4]), [0, 1], [3, 4], [5])
+    for token_ids, rows in (([1, 4], [0, 2]), ([2, 5, 6], [1, 3, 4])):
+        chain = Tree(token_ids, list(range(-1, len(token_ids) - 1)))
+        assert torch.allclose(logits(chain, *([place] for place in range(len(token_ids)))), branched[rows], atol=1e-5)
 
 
 def test_a_head_of_few_words_guesses_no_other_and_its_file_counts_no_ids_as_parameters(tmp_path: Path) -> None:
@@ -64,9 +78,8 @@ def test_a_head_of_few_words_guesses_no_other_and_its_file_counts_no_ids_as_para
     settings = DecodeSettings(max_new_tokens=40, temperature=1.0, draft_length=3)
     rounds = speculative_decode(TARGET, HeadDrafter(loaded), [1, 2, 3], settings).rounds
     drafted = {token.id for round in rounds for token in round.drafted}
-    written = {token for round in rounds for token in round.emitted_ids}
     assert drafted == set(WORDS.tolist())
-    assert written > drafted, "the target's own words are all there"
+    assert {token for round in rounds for token in round.emitted_ids} > drafted, "the target's own words are all there"
 
 
 def test_a_head_behind_lookup_guesses_what_it_would_guess_alone_whatever_was_not_its_turn() -> None:
@@ -85,11 +98,11 @@ def test_a_head_behind_lookup_guesses_what_it_would_guess_alone_whatever_was_not
 
 
 def test_medusa_guesses_from_the_last_state_alone() -> None:
+    head = tiny_head("medusa", TARGET)
     settings = DecodeSettings(max_new_tokens=12, draft_length=3)
-    guesses = speculative_decode(TARGET, HeadDrafter(HEADS["medusa"]), [1, 2, 3], settings).rounds[0].drafted
-    state = TARGET.model.model(torch.tensor([[1, 2]])).last_hidden_state[0, -1]
-    network = HEADS["medusa"].network
-    assert [token.id for token in guesses] == network.logits(state).argmax(-1).tolist()
+    guesses = speculative_decode(TARGET, HeadDrafter(head), [1, 2, 3], settings).rounds[0].drafted
+    made = head.network.logits(last_states(TARGET, [1, 2])[0, -1])
+    assert [token.id for token in guesses] == made.argmax(-1).tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,30 +117,12 @@ def test_another_target_is_refused_in_one_sentence(kind: str, tmp_path: Path) ->
     assert refusal(lambda: load_head("nobody", TARGET)) == "There is no head named 'nobody' here."
 
 
-def test_a_tree_of_eagle_has_on_every_path_what_a_chain_has() -> None:
-    network = HEADS["eagle"].network
-    states = HiddenStates()
-    states.append(TARGET.model.model(torch.tensor([LONG[:9]])).last_hidden_state[0])
-    tree = Tree([1, 2, 3, 4, 5, 6], [-1, -1, 0, 0, 1, 4])
-    reader = EagleReader(network, states, LONG[:10], 7)
-    reader.read_text(LONG[:10])
-    branched = torch.cat([reader.read_nodes(tree, nodes) for nodes in ([0, 1], [3, 4], [5])])
-    for nodes, rows in (([0, 3], [0, 2]), ([1, 4, 5], [1, 3, 4])):
-        alone = EagleReader(network, states, LONG[:10], 7)
-        alone.read_text(LONG[:10])
-        chain = Tree([tree.token_ids[node] for node in nodes], list(range(-1, len(nodes) - 1)))
-        logits = torch.cat([alone.read_nodes(chain, [place]) for place in range(len(nodes))])
-        assert torch.allclose(logits, branched[rows], atol=1e-5)
-
-
-# ---- first layers
-
-
 def test_the_first_layers_are_a_model_that_shares_every_weight() -> None:
-    first, whole = EXIT.llama, TARGET.llama
+    made = early_exit.load("early-exit:1", TARGET, "float32")
+    first, whole = made.llama, TARGET.llama
     assert first.layers == whole.layers[:1]
     assert first.output is whole.output
     assert first.embedding is whole.embedding
-    assert EXIT.info.parameters == tiny_model(seed=0, layers=1).info.parameters
-    assert EXIT.bytes == 0
-    assert EXIT.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token
+    assert made.bytes == 0
+    assert made.info.parameters == tiny_model(seed=0, layers=1).info.parameters
+    assert made.cache_bytes_per_token * 3 == TARGET.cache_bytes_per_token

@@ -1,12 +1,10 @@
 """Long prompts: read in passes that can be stopped, with a budget for keys and values, and never all logits at once."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 import torch
 from tokenizers.pre_tokenizers import WhitespaceSplit
-from torch import Tensor
 from transformers import DynamicCache
 
 from specviz import DecodeSettings, ModelDrafter, speculative_decode
@@ -18,6 +16,7 @@ from specviz.models.loaded_model import LoadedModel
 from specviz.service.handlers.run import run_steps
 from specviz.service.protocol import Rounds, Run, RunStarted
 from tests.support.architectures import random_model
+from tests.support.counted_reads import CountedReads
 from tests.support.fake_workshop import workshop_with
 from tests.support.strategies import refusal
 from tests.support.tiny_models import tiny_model
@@ -36,27 +35,15 @@ LONG = [(7 * place * place + place // 3) % 7 for place in range(3 * CHUNK + 6)] 
 SETTINGS = DecodeSettings(max_new_tokens=24, draft_length=4)
 
 
-@pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many tokens each forward pass of the models reads, in order."""
-    sizes, real = list[int](), CachedModel._ids
-
-    def ids(model: CachedModel, tokens: Sequence[int]) -> Tensor:
-        sizes.append(len(tokens))
-        return real(model, tokens)
-
-    monkeypatch.setattr(CachedModel, "_ids", ids)
-    return sizes
-
-
-def test_a_run_can_be_stopped_between_two_passes_over_its_prompt(passes: list[int]) -> None:
-    words = " ".join(f"w{token}" for token in LONG)
-    steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(TARGET, DRAFT))
+def test_a_prompt_is_read_in_passes_with_a_stop_between_two_and_for_the_target_alone_after_the_first_round() -> None:
+    words, prompt = " ".join(f"w{token}" for token in LONG), len(LONG) - 1  # the last is read with the first guesses
+    passes: list[int] = []
+    pair = (CountedReads(each, passes.append).loaded for each in (TARGET, DRAFT))
+    steps = run_steps(Run(1, RunRequest(words, settings=SETTINGS)), workshop_with(*pair))
     read = []
     while (event := next(steps)) is None:
         read.append(sum(passes))
     assert isinstance(event, RunStarted)
-    prompt = len(LONG) - 1  # its last token is read with the first guesses
     assert read[-1] == 2 * prompt, "the target and the draft"
     assert max(b - a for a, b in pairwise(read)) == CHUNK
     assert len(read) >= 8
@@ -79,32 +66,22 @@ def test_the_budget_counts_the_bytes_that_the_cache_takes(kind: str) -> None:
     assert taken == 5 * loaded.cache_bytes_per_token
 
 
-def test_keys_and_values_that_do_not_fit_are_refused(passes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = len(LONG) + SETTINGS.max_new_tokens
+def test_keys_and_values_that_do_not_fit_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     each = 2 * TARGET.cache_bytes_per_token + DRAFT.cache_bytes_per_token  # both decoders read with the target
-    needed = int(1.1 * tokens * each)
-    monkeypatch.setattr(devices, "available_bytes", lambda: needed)
-    speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
-    passes.clear()
+    needed, target = int(1.1 * (len(LONG) + SETTINGS.max_new_tokens) * each), CountedReads(TARGET)
     monkeypatch.setattr(devices, "available_bytes", lambda: needed - 1)
-    said = refusal(lambda: speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS))
+    said = refusal(lambda: speculative_decode(target.loaded, ModelDrafter(DRAFT), LONG, SETTINGS))
     assert f"for {len(LONG)} tokens and 24 new ones would take " in said
     assert said.endswith("use a shorter prompt or fewer tokens.")
-    assert passes == []
+    assert target.lengths == []
+    monkeypatch.setattr(devices, "available_bytes", lambda: needed)
+    speculative_decode(TARGET, ModelDrafter(DRAFT), LONG, SETTINGS)
 
 
-def test_quality_needs_only_a_few_rows_of_logits(passes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    output = [(3 * place + place // 2) % 7 for place in range(100)]
-    rows: list[int] = []
-    real = CachedModel.read
-
-    def read(model: CachedModel, tokens: Sequence[int]) -> Tensor:
-        logits = real(model, tokens)
-        rows.append(len(logits))
-        return logits
-
-    monkeypatch.setattr(CachedModel, "read", read)
-    compare.mean_log_probability(TARGET, LONG, output)
+def test_quality_needs_only_a_few_rows_of_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, real = list[int](), CachedModel.read
+    monkeypatch.setattr(CachedModel, "read", lambda *given: rows.append(len(made := real(*given))) or made)
+    compare.mean_log_probability(TARGET, LONG, [(3 * place + place // 2) % 7 for place in range(100)])
     assert max(rows) == compare.ROWS
     rows.clear()
     logits = compare.next_logits(TARGET, LONG)

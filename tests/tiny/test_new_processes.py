@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,16 +14,22 @@ from specviz.core.files import BROWSER
 from specviz.core.operator_settings import OPERATOR_SETTINGS
 
 ROOT = Path(__file__).parents[2]
-STARTS = {
-    "SPECVIZ_JOB_SECONDS": ("5m", "SPECVIZ_JOB_SECONDS must be a whole number of seconds, at least 1."),
-    "SPECVIZ_MODEL": (
-        "bundled",
-        f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
-    ),
-    "SPECVIZ_RUNS": ("nothing://here", "Runs cannot be stored at 'nothing://here': Protocol not known: nothing"),
-    "SPECVIZ_ENGINES": (
-        "https://engines.example",
-        f"SPECVIZ_ENGINES_TOKEN must be {OPERATOR_SETTINGS['SPECVIZ_ENGINES_TOKEN'].rule}.",
+
+
+def said(*command: str, **more: Any) -> str:
+    """What it prints; it ends well, and says nothing of an error."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, **more)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+WRONG = {
+    "SPECVIZ_JOB_SECONDS=5m": "SPECVIZ_JOB_SECONDS must be a whole number of seconds, at least 1.",
+    "SPECVIZ_MODEL=bundled": f"There is no setting SPECVIZ_MODEL. The settings are {', '.join(OPERATOR_SETTINGS)}.",
+    "SPECVIZ_RUNS=nothing://here": "Runs cannot be stored at 'nothing://here': Protocol not known: nothing",
+    "SPECVIZ_ENGINES=https://engines.example": (
+        f"SPECVIZ_ENGINES_TOKEN must be {OPERATOR_SETTINGS['SPECVIZ_ENGINES_TOKEN'].rule}."
     ),
 }
 # Prints what is said with each of these settings, of which each is wrong.
@@ -49,15 +56,11 @@ for setting in sys.argv[2:]:
 @pytest.mark.parametrize("entry", ["serve.py", "app.py", "cloud/streamlit_app.py"])
 def test_no_entry_starts_and_each_says_why_and_nothing_else(entry: str) -> None:
     """Before, under app.py: a page without the limit, or Streamlit's box for an error."""
-    given = [f"{name}={text}" for name, (text, _) in STARTS.items()]
     environment = {name: text for name, text in os.environ.items() if name not in OPERATOR_SETTINGS}
     environment |= {"PYTHONPATH": str(ROOT), "SPECVIZ_GGUF": os.devnull}
-    command = [sys.executable, "-c", START_EACH, entry, *given]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    said = re.sub(r"[\\\u2060]", "", done.stdout)  # on a page, what Markdown must not act on is marked
-    assert said.splitlines() == [sentence for _, sentence in STARTS.values()]
-    assert "Traceback" not in done.stderr
+    printed = said(sys.executable, "-c", START_EACH, entry, *WRONG, env=environment)
+    shown = re.sub(r"[\\\u2060]", "", printed)  # on a page, what Markdown must not act on is marked
+    assert shown.splitlines() == [*WRONG.values()]
 
 
 AT_IMPORT = """
@@ -74,8 +77,7 @@ print(len(asked))
 @pytest.mark.full
 def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
     """The first visitor's page imports it: what it kept would be in that visitor's language for all."""
-    said = subprocess.run([sys.executable, "-c", AT_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert said.stdout == "0\n"
+    assert said(sys.executable, "-c", AT_IMPORT) == "0\n"
 
 
 @pytest.mark.parametrize(
@@ -88,20 +90,17 @@ def test_no_module_asks_for_a_language_while_it_is_imported() -> None:
 )
 def test_what_a_process_does_not_need_it_does_not_import(imports: str, absent: str) -> None:
     script = f"import sys, {imports}; print([name for name in {absent.split()} if name in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert said.stdout == "[]\n"
+    assert said(sys.executable, "-c", script) == "[]\n"
 
 
 @pytest.mark.full
 def test_a_new_setting_is_everywhere() -> None:
-    command = [sys.executable, "-m", "tests.support.new_setting"]
-    run = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr[-3000:]
+    said(sys.executable, "-m", "tests.support.new_setting")
 
 
 @pytest.mark.full
 @pytest.mark.skipif(not shutil.which("node"), reason="node compiles it")
 def test_the_kernel_that_ships_is_the_one_that_arithmetic_ts_gives() -> None:
     write = 'import("./scripts/build_kernel.js").then(({ written }) => process.stdout.write(written()))'
-    made = subprocess.run(["node", "--eval", write], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert made == (BROWSER / "engine/kernel_bytes.js").read_text(encoding="utf-8"), "npm run kernel"
+    shipped = (BROWSER / "engine/kernel_bytes.js").read_text(encoding="utf-8")
+    assert said("node", "--eval", write) == shipped, "npm run kernel"

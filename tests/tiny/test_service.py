@@ -29,22 +29,11 @@ from specviz.service.job import advance
 from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
 from specviz.service.sessions import normal_address
+from tests.support import services as ask
 from tests.support.fake_rows import a_row
 from tests.support.grids import grid
 from tests.support.known import known
-from tests.support.services import (
-    ENGINE,
-    PATIENCE,
-    begun,
-    engine_pids,
-    measure_costs,
-    run,
-    run_of,
-    submit,
-    sweep_of,
-    until,
-    until_state,
-)
+from tests.support.services import begun, engine_pids, measure_costs, run, run_of, submit, until, until_state
 from tests.tiny.conftest import Start
 
 REQUEST, HELD = RunRequest("rounds 3"), RunRequest("hold")
@@ -61,7 +50,7 @@ def places(service: EngineService, *jobs: int) -> list[int | None]:
 @pytest.fixture
 def idle() -> EngineService:
     """Not started: all jobs wait."""
-    return EngineService(ENGINE, ServiceLimits(sessions_at_once=3))
+    return EngineService(limits=ServiceLimits(sessions_at_once=3))
 
 
 # ---- a run
@@ -69,7 +58,7 @@ def idle() -> EngineService:
 
 def test_a_run_arrives_round_by_round_and_no_view_changes(service: EngineService) -> None:
     job = run(service, "ada", "rounds 3")
-    early = service.wait(job, lambda view: view.rounds >= 2, PATIENCE)
+    early = service.wait(job, lambda view: view.rounds >= 2, ask.PATIENCE)
     assert (seen := early.rounds) >= 2
     view = until_state(service, job, "done")
     found = run_of(view)
@@ -95,22 +84,26 @@ def test_what_the_engine_need_not_see_is_refused_at_once(idle: EngineService, as
 
 
 def test_what_the_engine_says_adds_up() -> None:
-    view = advance(JobView(1), wire.JobProgress(1, "measuring", 3, prompt="story-1"))
-    assert (view.state, view.items, view.run) == ("running", (), None)
-    for item in ("a", "b"):
-        view = advance(view, wire.JobItem(1, "sweep", item))
-    assert view.items == ("a", "b")
-    assert view.progress == wire.JobProgress(1, "measuring", 3, done=2, prompt="story-1")
-    assert advance(view, wire.EngineAlive(1)) == view, "the target alone writes on the way"
-    assert advance(view, wire.JobFinished(1)).state == "done"
-    broken = advance(JobView(1), wire.Rounds(1, [], Output([], "", None)))
-    assert (broken.state, broken.message) == ("failed", say("broken")), "an engine that breaks the protocol"
+    view = JobView(1)
+    for event in (wire.JobProgress(1, "measuring", 3), wire.JobItem(1, "sweep", "a"), wire.JobItem(1, "sweep", "b")):
+        view = advance(view, event)
+        assert advance(view, wire.EngineAlive(1)) == view, "the target alone writes on the way"
+    progress = wire.JobProgress(1, "measuring", 3, done=2)
+    assert view == JobView(1, "running", progress=progress, items=("a", "b"))
+    assert advance(view, wire.JobFinished(1)) == replace(view, state="done")
+    broken = advance(view, wire.Rounds(1, [], Output([], "", None)))
+    assert broken == replace(view, state="failed", message=say("broken")), "an engine that breaks the protocol"
 
 
 def test_commands_and_events_survive_the_pipe() -> None:
     command = wire.Run(7, RunRequest("two\nlines \u2028 and ✓", settings=DecodeSettings(seed=2**63 - 1)))
     line = wire.dump_command(command)
     assert (line.count(b"\n"), wire.parse_command(line)) == (1, command)
+    prove = wire.dump_command(wire.Prove(3, REQUEST, "lossless", "after", 500, done=4))
+    assert wire.dump_command(wire.parse_command(prove)) == prove
+    for right, wrong in ((b":500", b":5"), (b":500", b":9999999"), (b'"lossless"', b'"anything"')):
+        with pytest.raises(ValueError, match="1 validation error"):
+            wire.parse_command(prove.replace(right, wrong))
     for item in ("One sentence.", a_row(draft_dtype=None)):
         event = wire.JobItem(7, "sweep", item)
         assert wire.parse_event(wire.dump_event(event)) == event
@@ -139,29 +132,25 @@ def test_a_new_request_ends_the_old_one_of_its_session_and_kind_only(idle: Engin
 
 
 def test_a_class_that_opens_one_link_has_one_run_until_each_has_left_it(idle: EngineService) -> None:
+    idle.arrive("ada", "8.8.8.8")
     run(idle, "teacher", "hold")
     jobs = [submit(idle, f"student {number}", REQUEST) for number in range(30)]
     assert {*places(idle, *jobs)} == {2}, "all wait for the same run"
+    assert idle.wait(jobs[0], ask.has_begun, 0.01).state == "waiting", "waiting gives up in time"
     idle.cancel("student 0", "run")
     other = submit(idle, "student 1", HELD)
     assert [idle.view(job).state for job in jobs[:3]] == ["cancelled", "lost", "waiting"]
-    assert places(idle, *jobs[2:], other) == [2] * 28 + [3]
-    for number in range(2, 30):
-        idle.cancel(f"student {number}", "run")
-    assert places(idle, other) == [2], "nobody wants it"
-
-
-def test_one_who_cancels_a_shared_run_does_not_end_it_for_others(service: EngineService) -> None:
-    one, two = submit(service, "ada", HELD), submit(service, "bob", HELD)
-    begun(service, two)
-    assert service.wait(two, lambda view: view.rounds >= 5, 0.01).state == "running", "waiting gives up in time"
-    again = [fresh(service, name, HELD) for name in ("cleo", "dan")]
-    assert places(service, *again) == [1, 1]
-    service.cancel("ada", "run")
-    assert (service.view(one).state, service.view(one).rounds) == ("cancelled", 1)
-    assert service.view(two).state == "running"
-    service.cancel("bob", "run")
-    until_state(service, again[0], "running")
+    shared = known(idle._sessions.ticket(jobs[2])).job
+    assert places(idle, *(fresh(idle, name) for name in ("ada", "bob"))) == [2, 2], "it has not begun"
+    shared.view = replace(shared.view, state="running")
+    again = [fresh(idle, name) for name in ("cleo", "dan")]
+    assert places(idle, *jobs[2:], other, *again) == [None] * 28 + [2, 3, 3]
+    assert idle.visitors == {"ada"}
+    idle.forget({"ada", "bob", "dan", *(f"student {number}" for number in range(2, 30))})
+    assert idle.visitors == set()
+    assert shared.view.state == "cancelled", "nobody wants it"
+    assert [idle.view(job).message for job in (jobs[2], again[1])] == ["This run has expired."] * 2
+    assert places(idle, other, again[0]) == [2, 3]
 
 
 def test_what_was_found_is_there_at_once_and_run_again_measures_again(service: EngineService, tmp_path: Path) -> None:
@@ -180,7 +169,7 @@ def test_what_was_found_is_there_at_once_and_run_again_measures_again(service: E
 def test_costs_are_measured_once_for_all(service: EngineService) -> None:
     (measured,) = until_state(service, measure_costs(service, "ada", "quick"), "done").items
     asked = RunRequest("another prompt", draft=json.loads(next(iter(service._costs)))[1]["draft"])
-    assert service.known_costs(asked) == measured.costs
+    assert (service.known_costs(asked), service.known_costs(REQUEST)) == (measured.costs, None)
     view = service.view(service.submit("bob", "costs", lambda job: wire.Calibrate(job, asked)))
     assert (view.state, view.items) == ("done", (measured,))
     later = service.submit("bob", "costs", lambda job: wire.Calibrate(job, asked, attempt=2))
@@ -198,22 +187,9 @@ def test_what_is_asked_for_is_settings_prompt_weights_and_format(monkeypatch: py
     assert sharing_key(wire.Run(1, REQUEST)) == sharing_key(wire.Run(2, RunRequest("rounds 3")))
     costs = [sharing_key(wire.Calibrate(number, request)) for number, request in enumerate(requests[:4])]
     assert costs[0] == costs[1] == costs[2] != costs[3]
-    assert sharing_key(sweep_of(1)) is None
+    assert sharing_key(ask.sweep_of(1)) is None
     monkeypatch.setattr("specviz.models.catalogue.weights_hash", lambda folder: "other")
     assert sharing_key(wire.Run(1, REQUEST)) not in keys
-
-
-def test_several_engines_work_at_the_same_time_and_say_so(start: Start) -> None:
-    service = start(engines=2)
-    until(service, lambda: all(driver.ready for driver in service._fleet.drivers))
-    jobs = [run(service, session, "hold") for session in ("ada", "bob")]
-    until(service, lambda: {service.view(job).state for job in jobs} == {"running"})
-    assert [service.view(job).beside for job in jobs] == [1, 1]
-    third = run(service, "cleo", "rounds 1")
-    assert places(service, third) == [1]
-    for session in ("ada", "bob"):  # either engine may have it
-        service.cancel(session, "run")
-    until_state(service, third, "done")
 
 
 # ---- many sessions from one address
@@ -255,9 +231,6 @@ def test_what_an_address_is_and_if_it_has_a_limit(
     assert (idle.view(last).state == "failed") == limited
 
 
-# ---- cancelling and leaving
-
-
 NOISY = """
 import time
 print("Downloading shards: 100%")
@@ -280,17 +253,6 @@ def test_noise_is_no_event_and_a_stuck_engine_that_reads_nothing_holds_up_nobody
         await child.close()
 
     asyncio.run(talk())
-
-
-def test_who_has_left_is_forgotten_with_the_jobs_that_nobody_else_wants(service: EngineService) -> None:
-    service.arrive("bob", "8.8.8.8")
-    assert service.visitors == {"bob"}
-    gone, both = run(service, "bob", "hold"), [submit(service, session, HELD) for session in ("bob's tab", "ada")]
-    service.forget({"bob", "bob's tab", "nobody"})
-    assert [service.view(job).message for job in (gone, both[0])] == ["This run has expired."] * 2
-    assert service.visitors == set()
-    until_state(service, both[1], "running")
-    until(service, lambda: len(service._fleet.drivers[0].running) == 1)
 
 
 # ---- an engine that dies

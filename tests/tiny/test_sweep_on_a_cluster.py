@@ -16,7 +16,7 @@ import torch
 from specviz import DecodeSettings, InputError, __version__
 from specviz.core import ray_address
 from specviz.core.errors import NoNodeLeft
-from specviz.core.ray_address import NO_RAY, parse_ray_address
+from specviz.core.ray_address import NO_RAY
 from specviz.measure.sweep import cluster
 from specviz.measure.sweep.cluster import Worker, measure_on, named_nodes
 from specviz.measure.sweep.measure import Models
@@ -66,9 +66,9 @@ class FakeRay:
 class Node:
     """A worker in this process, which is gone from its answer of this number on."""
 
-    def __init__(self, name: str, dies_at: int | None = None, why: str = "it is off") -> None:
+    def __init__(self, name: str, dies_at: int = sys.maxsize, why: str = "it is off") -> None:
         self.worker, self.dies_at, self.why = Worker(name, self.load, ".", __version__), dies_at, why
-        self.asked: list[list[SweepCell]] = []
+        self.asked = 0
         self.loaded: list[SweepPair] = []
         self.measure = SimpleNamespace(remote=self.ask)
 
@@ -76,14 +76,14 @@ class Node:
         self.loaded.append(pair)
         return load(pair)
 
-    def ask(self, cells: list[SweepCell], known: Any) -> Callable[[], Any]:
-        self.asked.append(cells)
-        return partial(self.answer, len(self.asked), cells, known)
+    def ask(self, *what: Any) -> Callable[[], Any]:
+        self.asked += 1
+        return partial(self.answer, self.asked, *what)
 
-    def answer(self, number: int, cells: list[SweepCell], known: Any) -> Any:
-        if self.dies_at is not None and number >= self.dies_at:
+    def answer(self, number: int, *what: Any) -> Any:
+        if number >= self.dies_at:
             raise RayError(self.why)
-        return self.worker.measure(cells, known)
+        return self.worker.measure(*what)
 
 
 @pytest.fixture(autouse=True)
@@ -110,36 +110,32 @@ def swept(
     return list(measure_on(workers, cells, known, (said or []).append, (lost or []).append))
 
 
-def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int, str]]:
-    return Counter((row.preset, row.draft_length, row.draft) for row in rows)
+def what(rows: Sequence[SweepRow]) -> Counter[tuple[str, int]]:
+    return Counter((row.preset, row.draft_length) for row in rows)
 
 
-EVERY = Counter((cell.prompt.name, cell.settings.draft_length, "draft") for cell in CELLS)
+EVERY = Counter((cell.prompt.name, cell.settings.draft_length) for cell in CELLS)
 
 
 def test_every_cell_is_measured_once_a_prompt_on_one_node_and_a_pair_is_loaded_once() -> None:
-    nodes = Node("first"), Node("second"), Node("third")
-    cells = replace(PLAN, pairs=(PAIR, LOOKUP)).cells()
-    rows = swept(*nodes, cells=cells)
-    assert len(rows) == len(cells)
+    nodes, said = [Node("first"), Node("second"), Node("third")], [""]
+    rows = swept(*nodes, cells=replace(PLAN, pairs=(PAIR, LOOKUP)).cells(), said=said)
+    drafted = [row for row in rows if row.draft == "draft"]
+    assert what(drafted) == what([row for row in rows if row.draft != "draft"]) == EVERY
     assert {row.node for row in rows} == {"first", "second", "third"}
-    for prompt in PROMPTS:
-        assert len({row.node for row in rows if row.preset == prompt.name and row.draft == "draft"}) == 1
+    assert len({(row.preset, row.node) for row in drafted}) == len(PROMPTS)
     assert all(len(node.loaded) == len(set(node.loaded)) for node in nodes)
-    alone, said = Node("first"), [""]
-    assert what(swept(alone, said=said)) == EVERY
-    assert said[1:3] == ["n0: loading target and draft", "n0: a-0, drafted by draft: 3 of 12"]
-    assert said[-1].endswith("12 of 12")
+    assert said[1:3] == ["n0: loading target and draft", "n0: a-0, drafted by draft: 3 of 24"]
+    assert said[-1].endswith("24 of 24")
 
 
 @pytest.mark.parametrize("number", [1, 2], ids=["loading", "next prompt"])
 def test_a_node_that_dies_loses_nothing(number: int) -> None:
     lost = [""]
-    rows = swept(Node("first"), Node("second", number), lost=lost)
-    assert what(rows) == EVERY
-    assert lost[1:] == [lost[1]]
-    assert lost[1].startswith("node n1 is gone (its process or its machine ended); other nodes measure the ")
-    assert {row.node for row in swept(Node("first"), Node("second", 1), cells=CELLS[:6])} == {"first"}
+    assert what(swept(Node("first"), Node("second", number), lost=lost)) == EVERY
+    assert lost[1:] == [
+        "node n1 is gone (its process or its machine ended); other nodes measure the 3 cells that it had in hand"
+    ]
 
 
 def test_without_a_node_or_with_an_error_of_our_own_the_sweep_ends() -> None:
@@ -165,18 +161,11 @@ def test_rows_that_are_there_are_not_measured_again() -> None:
 
 
 def test_a_worker_names_its_node_and_machine_and_reads_folders_where_the_sweep_is(tmp_path: Path) -> None:
-    worker = Worker("first", load, str(tmp_path), __version__)
-    rows = worker.measure(CELLS[:2], [])
+    rows = Worker("first", load, str(tmp_path), __version__).measure(CELLS[:1], [])
     here = torch.get_num_threads(), describe_machine().machine
-    assert [(row.draft_length, row.node, row.threads, row.machine) for row in rows] == [
-        (1, "first", *here), (2, "first", *here),
-    ]  # fmt: skip
-    assert worker.measure(CELLS[:2], rows) == []
-    assert Path.cwd() == tmp_path
+    assert [(row.node, row.threads, row.machine) for row in rows] == [("first", *here)]
     Worker("first", load, str(tmp_path / "a folder of another machine"), __version__)
     assert Path.cwd() == tmp_path
-    with pytest.raises(InputError, match="context"):
-        worker.measure(SweepPlan((SweepPrompt("a", "long", "w1 " * 5000),), (PAIR,), (1,)).cells(), [])
     with pytest.raises(InputError, match=r"0\.0\.1 here"):
         Worker("first", load, ".", "0.0.1").measure(CELLS[:1], [])
 
@@ -187,14 +176,13 @@ def test_what_cannot_be_measured_on_a_cluster_is_one_sentence(run: Cli, monkeypa
     for command, ray, says in (
         (["sweep", *COMMAND], "nowhere", address),
         (["compare", *COMMAND, "--prompts-file", __file__], "nowhere", address),
-        (one_prompt, "local", "--ray is for several prompts: use --prompts-file.\n"),
+        (one_prompt, "local", "--ray is for several prompts: use --prompts-file."),
     ):
         status, out, err = run(*command, "--ray", ray)
         assert (status, out) == (2, "")
-        assert err.splitlines()[-1].startswith(f"specviz: {says.strip()}")
+        assert err.splitlines()[-1].startswith(f"specviz: {says}")
     monkeypatch.setattr(ray_address, "find_spec", lambda name: None)
-    status, out, err = run("sweep", *COMMAND, "--ray", "local")
-    assert (status, out, err) == (2, "", f"specviz: {NO_RAY}\n")
+    assert run("sweep", *COMMAND, "--ray", "local") == (2, "", f"specviz: {NO_RAY}\n")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +196,7 @@ def test_a_cluster_that_cannot_be_joined_is_one_sentence(
     address: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "check_ray", lambda: None)
-    with pytest.raises(InputError, match=says), cluster.ray_workers(parse_ray_address(address), load, 1):
+    with pytest.raises(InputError, match=says), cluster.ray_workers(address, load, 1):
         pass
 
 
@@ -218,21 +206,20 @@ def test_without_nodes_the_rows_are_saved(run: Cli, tmp_path: Path, monkeypatch:
     command = ["compare", *COMMAND, "--max-new-tokens", 6, "--prompts-file", prompts, "--ray", "auto", "--csv", rows]
     monkeypatch.setattr("specviz.cli.sweep.check_ray", lambda: None)
 
-    def with_nodes(**nodes: Node) -> None:
+    def measured_with(*nodes: Node) -> tuple[int, str, str]:
         @contextmanager
         def instead_of_ray(*_: object) -> Iterator[dict[str, Node]]:
-            yield nodes
+            yield {f"n{place}": node for place, node in enumerate(nodes)}
 
         monkeypatch.setattr(cluster, "ray_workers", instead_of_ray)
+        status, out, err = run(*command)
+        return status, out, without_progress(err)
 
-    with_nodes(first=Node("first", 2), second=Node("second", 2))
-    status, out, err = run(*command)
+    status, out, err = measured_with(Node("first", 2), Node("second", 2))
     assert (status, out) == (2, "")
-    saved = f"{rows} has 4 of 6 rows; the same command measures the rest."
-    assert without_progress(err).splitlines()[-1].endswith(saved)
-    with_nodes(third=Node("third"))
-    status, out, err = run(*command)
-    assert (status, without_progress(err)) == (0, "")
+    assert err.splitlines()[-1].endswith(f"{rows} has 4 of 6 rows; the same command measures the rest.")
+    status, _, err = measured_with(Node("third"))
+    assert (status, err) == (0, "")
     found = [row.node for row in parse_rows(rows.read_text(encoding="utf-8"), "rows")]
     assert (len(found), found[-1], "first" in found) == (6, "third", True)
 

@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ from specviz.decoding import autoregressive_decode, speculative_decode
 from specviz.measure.sweep import measure as measuring
 from specviz.measure.sweep.measure import Models, cell_key, measure, sweep
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt
-from specviz.measure.sweep.rows import SweepFile, SweepRow, counted
-from specviz.models.loaded_model import chat_ids
+from specviz.measure.sweep.rows import SweepRow, counted
 from specviz.service.handlers.long import sweep_steps
 from specviz.service.protocol import JobItem, JobProgress, RunStarted, Sweep, dump_command, parse_command
 from tests.support.fake_workshop import FakeWorkshop
@@ -31,9 +29,7 @@ TARGET = tiny_model(seed=1, name="target")
 DRAFT = tiny_model(seed=1, layers=1, name="draft")
 GREEDY = DecodeSettings(max_new_tokens=20)
 SAMPLED = DecodeSettings(max_new_tokens=20, temperature=1.0, seed=2)
-PROMPTS = tuple(
-    SweepPrompt(name.split("-")[0], name, text) for name, text in [("a-1", "w1"), ("b-1", "w4"), ("a-2", "w2")]
-)
+PROMPTS = (SweepPrompt("a", "a-1", "w1"), SweepPrompt("b", "b-1", "w4"), SweepPrompt("a", "a-2", "w2"))
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PLAN = SweepPlan(PROMPTS, (PAIR,), (1, 3), settings=GREEDY)
 
@@ -45,15 +41,13 @@ def load(pair: SweepPair) -> Models:
 def test_rows_say_what_was_run_and_what_was_measured() -> None:
     said: list[str] = []
     rows = list(sweep(PLAN.cells(), load, progress=said.append))
-    assert [(row.workload, row.preset, row.draft_length) for row in rows] == [
-        ("a", "a-1", 1), ("a", "a-1", 3), ("b", "b-1", 1), ("b", "b-1", 3), ("a", "a-2", 1), ("a", "a-2", 3),
-    ]  # fmt: skip
     assert said == [f"{name}, γ = 1, drafted by draft: {n} of 6" for name, n in [("a-1", 2), ("b-1", 4), ("a-2", 6)]]
     made = {"target": "target", "draft": "draft", "threads": 1, "seed": 0, "temperature": 0.0, "constrained": False}
-    for row, text in zip(rows, (1, 1, 4, 4, 2, 2), strict=True):
-        trace = speculative_decode(TARGET, ModelDrafter(DRAFT), [text], replace(GREEDY, draft_length=row.draft_length))
+    for row, cell in zip(rows, PLAN.cells(), strict=True):
+        trace = speculative_decode(TARGET, ModelDrafter(DRAFT), cell.prompt.text, cell.settings)
         counts = {name: its for name, its in counted(trace).items() if "seconds" not in name}
-        expected = made | counts | {"new_tokens": 20, "identical": True}
+        named = {"workload": cell.prompt.workload, "preset": cell.prompt.name, "new_tokens": 20, "identical": True}
+        expected = made | counts | named | {"draft_length": cell.settings.draft_length}
         assert {name: getattr(row, name) for name in expected} == expected
         assert row.speedup == pytest.approx(row.autoregressive_seconds / row.speculative_seconds)
         parts = row.draft_seconds + row.verify_seconds + row.overhead_seconds
@@ -76,14 +70,12 @@ def test_a_plain_run_is_made_between_the_two_it_is_compared_with(monkeypatch: py
 
 def test_a_sampled_row_claims_no_identity_and_counts_seconds_a_token() -> None:
     target = ending(tiny_model(seed=1, name="ending"), 3)  # so that the two draws end at different lengths
-    plan = replace(PLAN, settings=SAMPLED, temperatures=(1.0,), draft_lengths=(2, 4))
-    rows = list(sweep(plan.cells(), lambda pair: (target, DRAFT)))
+    cells = replace(PLAN, settings=SAMPLED, temperatures=(1.0,), draft_lengths=(2, 4)).cells()
+    rows = list(sweep(cells, lambda pair: (target, DRAFT)))
     assert {row.identical for row in rows} == {None}
-    for row in rows:
-        text = next(prompt.text for prompt in PROMPTS if prompt.name == row.preset)
-        plain = autoregressive_decode(target, text, SAMPLED).output.token_ids
-        assert row.plain_tokens == len(plain)
-        a_token = row.autoregressive_seconds / len(plain), row.speculative_seconds / row.new_tokens
+    for row, cell in zip(rows, cells, strict=True):
+        assert row.plain_tokens == len(autoregressive_decode(target, cell.prompt.text, SAMPLED).output.token_ids)
+        a_token = row.autoregressive_seconds / row.plain_tokens, row.speculative_seconds / row.new_tokens
         assert row.speedup == pytest.approx(a_token[0] / a_token[1])
     assert any(row.plain_tokens != row.new_tokens for row in rows), "every pair happened to be of one length"
 
@@ -105,17 +97,15 @@ def test_a_constrained_row_follows_the_grammar(monkeypatch: pytest.MonkeyPatch) 
 
 def test_whatever_changes_a_measurement_changes_its_key() -> None:
     cell = PLAN.cells()[0]
-    half = replace(TARGET, info=replace(TARGET.info, dtype="bfloat16"))
-    half_draft = replace(DRAFT, info=replace(DRAFT.info, dtype="bfloat16"))
+    half, half_draft = (replace(of, info=replace(of.info, dtype="bfloat16")) for of in (TARGET, DRAFT))
     changes: dict[str, Any] = {
         "temperature": 1.0, "max_new_tokens": 5, "draft_length": 5, "seed": 1, "stop_at_eos": False, "top_k": 2,
         "top_p": 0.5, "draft_schedule": "heuristic", "draft_sampling": "argmax", "verification": "block",
         "tree": "dynamic:8", "prompt_format": "chat",
     }  # fmt: skip
     assert changes.keys() == {field.name for field in fields(DecodeSettings)}
-    cells = [cell]
-    cells += [replace(cell, settings=replace(cell.settings, **{name: its})) for name, its in changes.items()]
-    cells += [replace(cell, constrained=True), PLAN.cells()[2]]
+    cells = [replace(cell, settings=replace(cell.settings, **{name: its})) for name, its in changes.items()]
+    cells += [cell, replace(cell, constrained=True), PLAN.cells()[2]]
     cells += [replace(cell, prompt=replace(cell.prompt, text="w6"))]  # another text under the same name
     keys = [cell_key((TARGET, DRAFT), one) for one in cells]
     keys += [cell_key(models, cell) for models in ((half, DRAFT), (TARGET, half_draft), (DRAFT, DRAFT), (TARGET, None))]
@@ -126,58 +116,37 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
-def test_a_repeat_that_is_missing_and_half_a_row_are_measured_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.csv"
-    pairs = (LOOKUP,)  # the drafter's name has a comma, and no dtype
-    cells = replace(PLAN, prompts=PROMPTS[:2], pairs=pairs, draft_lengths=(2,), repeats=3).cells()
-
-    def missing() -> list[str]:
-        return [row.preset for row in sweep(cells, load, SweepFile(path).done)]
-
-    file = SweepFile(path)
-    for row in islice(sweep(cells, load), 4):  # two of three repeats
-        file.add(row)
-    assert missing() == ["a-1", "b-1"]
-    file.add(file.rows[0])
-    assert missing() == ["b-1"]
-    whole = path.read_bytes().decode()
-    for lost in (1, 3, 40):
-        path.write_text(whole[:-lost], newline="")
-        assert missing() == ["a-1", "b-1"]
-        assert path.read_text().count("\n") == 1 + 4
+def test_a_repeat_that_is_missing_is_measured_again() -> None:
+    """Also where half a row of it is in a file: `test_tables_read.py`."""
+    cells = replace(PLAN, prompts=PROMPTS[:2], pairs=(LOOKUP,), draft_lengths=(2,), repeats=3).cells()
+    known = [row.key for row in islice(sweep(cells, load), 4)]  # of two of three repeats
+    for more, missing in ([], ["a-1", "b-1"]), (known[:1], ["b-1"]):
+        assert [row.preset for row in sweep(cells, load, [*known, *more])] == missing
 
 
 # ---- conversations as prompts: the model's own chat template writes them
 
 TALK = (("user", "w4"), ("assistant", "w5"), ("user", "w6"))
-
-
-def test_a_model_without_a_template_or_whose_template_refuses_says_so() -> None:
-    for template, says in (
-        (None, "talker has no chat template: its prompts must be texts"),
-        ("{{ raise_exception('only a user may speak') }}", "cannot write these messages: only a user may speak"),
-    ):
-        with pytest.raises(InputError, match=says):
-            chat_ids(with_template(template), TALK)
-
-
 CHAT = DecodeSettings(max_new_tokens=8, prompt_format="chat")
+RAW = replace(CHAT, prompt_format="raw")
 
 
 @pytest.mark.parametrize(
-    ("text", "settings", "ids"),
+    ("template", "text", "settings", "ids"),
     [
-        (write_messages(TALK), CHAT, [1, 4, 2, 5, 1, 6, 2]),
-        ("w4", CHAT, [1, 4, 2]),
-        ("w4", replace(CHAT, prompt_format="raw"), [4]),
-        ("[user]\n", CHAT, "The prompt is empty"),
+        (TEMPLATE, write_messages(TALK), CHAT, [1, 4, 2, 5, 1, 6, 2]),
+        (TEMPLATE, "w4", CHAT, [1, 4, 2]),
+        (TEMPLATE, "w4", RAW, [4]),
+        (TEMPLATE, "[user]\n", CHAT, "The prompt is empty"),
+        (None, "w4", CHAT, "talker has no chat template: its prompts must be texts"),
+        ("{{ raise_exception('say less') }}", "w4", CHAT, "cannot write these messages: say less"),
     ],
-    ids=["messages", "without a role", "raw", "nothing said"],
+    ids=["messages", "without a role", "raw", "nothing said", "no template", "a template that refuses"],
 )
-def test_a_text_of_a_chat_is_run_as_its_messages(text: str, settings: DecodeSettings, ids: Any) -> None:
+def test_a_text_of_a_chat_is_run_as_its_messages(template: Any, text: str, settings: DecodeSettings, ids: Any) -> None:
     """A run's prompt stays the text, and its ids are the template's."""
     with nullcontext() if isinstance(ids, list) else pytest.raises(InputError, match=ids):
-        run = autoregressive_decode(with_template(TEMPLATE), text, settings)
+        run = autoregressive_decode(with_template(template), text, settings)
         assert (run.prompt.text, run.prompt.token_ids) == (text, ids)
 
 
@@ -185,14 +154,14 @@ def test_a_text_of_a_chat_is_run_as_its_messages(text: str, settings: DecodeSett
     ("prompt", "settings"),
     [
         (SweepPrompt("own", "talk", write_messages(TALK)), CHAT),
-        (SweepPrompt("own", "talk", "x", None, TALK), replace(CHAT, prompt_format="raw")),
+        (SweepPrompt("own", "talk", "x", None, TALK), RAW),
     ],
 )
 def test_a_chat_is_measured_as_its_messages(prompt: SweepPrompt, settings: DecodeSettings) -> None:
-    target, draft = with_template(TEMPLATE), tiny_model(seed=1, layers=1, name="draft")
+    target = with_template()
     said = repetition(autoregressive_decode(target, write_messages(TALK), CHAT).output.token_ids)
     [cell] = SweepPlan((prompt,), (SweepPair("talker", "draft"),), (2,), settings=settings).cells()
-    [row] = result_of(measure((target, draft), [cell]))
+    [row] = result_of(measure((target, DRAFT), [cell]))
     assert (row.identical, row.prompt_format, row.repetition) == (True, settings.prompt_format, said)
 
 
@@ -209,10 +178,6 @@ def steps_of(command: Sweep, stop_after: int | None = None) -> tuple[list[Any], 
 
     events = list(islice(sweep_steps(command, FakeWorkshop(find)), stop_after))
     return events, [event.item for event in events if isinstance(event, JobItem)]
-
-
-def rows_in(items: list[Any]) -> list[SweepRow]:
-    return [item for item in items if isinstance(item, SweepRow)]
 
 
 def test_the_engine_says_what_it_measures_next() -> None:
@@ -232,12 +197,9 @@ def test_the_engine_says_what_it_measures_next() -> None:
 def test_a_sweep_that_gave_way_measures_no_cell_twice_and_loses_none(stop_after: int) -> None:
     plan = replace(PLAN, prompts=PROMPTS[:2], pairs=(PAIR, LOOKUP), draft_lengths=(1, 4))
     found: list[Any] = []
-    for _ in range(60):
-        found += steps_of(Sweep(1, plan, done=len(found)), stop_after)[1]
-        if len(found) == len(plan.cells()):
-            break
-        stop_after += 50  # or it would never get further than the first
-    assert [(row.draft_dtype is None, row.preset, row.draft_length) for row in rows_in(found)] == [
+    for stop in range(stop_after, 3_000, 50):  # ever later, or it would never get further than the first
+        found += steps_of(Sweep(1, plan, done=len(found)), stop)[1] if len(found) < len(plan.cells()) else []
+    assert [(row.draft_dtype is None, row.preset, row.draft_length) for row in found] == [
         (cell.pair == LOOKUP, cell.prompt.name, cell.settings.draft_length) for cell in plan.cells()
     ]
 
@@ -245,9 +207,7 @@ def test_a_sweep_that_gave_way_measures_no_cell_twice_and_loses_none(stop_after:
 def test_what_cannot_be_measured_leaves_a_sentence_and_the_rest_goes_on() -> None:
     held = replace(PROMPTS[0], grammar=Grammar("regex", "w5", opened="w2"))  # and the prompt does not end with that
     pairs = (SweepPair("none", "draft"), PAIR)
-    plan = replace(PLAN, prompts=(held, PROMPTS[1]), pairs=pairs, constrain=True)
-    _, items = steps_of(Sweep(1, plan))
-    assert len(items) == len(plan.cells()) == 12
+    _, items = steps_of(Sweep(1, replace(PLAN, prompts=(held, PROMPTS[1]), pairs=pairs, constrain=True)))
     assert [isinstance(one, SweepRow) for one in items] == [False] * 6 + [True, True, False, False, True, True]
     assert items[0] == "a-1, drafted by draft: There is no model of that name."
     assert "a-1, drafted by draft: With the regular expression, the prompt must end with" in str(items[8])

@@ -21,18 +21,14 @@ def test_the_documents_lines_record_what_generate_writes(tmp_path: Path, lookup:
     [lines] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
     exec(lines, names)  # our own document
-    path, ids = tmp_path / "rounds.jsonl", torch.tensor([PROMPT])
-    names["write_rounds"](target, path, transformers="5.23.0", do_sample=False, max_new_tokens=20)
-    options: dict[str, Any] = {"prompt_lookup_num_tokens": 3} if lookup else {"assistant_model": draft}
-    options |= {"attention_mask": torch.ones_like(ids), "do_sample": False, "max_new_tokens": 20, "pad_token_id": 0}
-    written = target.generate(ids, **options)[0, len(PROMPT) :].tolist()
-    trace = import_run(
-        path.read_bytes(),
-        "transformers",
-        RecordOptions(tokenizer=Mock(texts=lambda ids: [f" {token}" for token in ids])),
-    )
-    assert trace.output.token_ids == written
-    assert trace.prompt.token_ids == PROMPT
-    assert trace.output.stopped_by == "length"
-    assert sum(len(round.drafted) for round in trace.rounds) > 0
-    assert all(token.id is not None for round in trace.rounds for token in round.drafted)
+    path, ids, how = tmp_path / "rounds.jsonl", torch.tensor([PROMPT]), {"do_sample": False, "max_new_tokens": 20}
+    names["write_rounds"](target, path, transformers="5.23.0", **how)
+    how |= {"prompt_lookup_num_tokens": 3} if lookup else {"assistant_model": draft}
+    written = target.generate(ids, attention_mask=torch.ones_like(ids), pad_token_id=0, **how)[0].tolist()
+    tokenizer = Mock(texts=lambda ids: [f" {token}" for token in ids])
+    trace = import_run(path.read_bytes(), "transformers", RecordOptions(tokenizer=tokenizer))
+    assert trace.prompt.token_ids + trace.output.token_ids == written
+    assert (trace.prompt.token_ids, trace.output.stopped_by) == (PROMPT, "length")
+    drafted = [token.id for round in trace.rounds for token in round.drafted]
+    assert drafted
+    assert None not in drafted

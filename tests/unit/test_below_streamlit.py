@@ -56,58 +56,57 @@ def test_each_door_is_guarded_and_what_stands_in_place_of_streamlits_own_takes_t
 
 
 @pytest.fixture
-def context(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+def context(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """What Streamlit says of the script that runs: only fields that it really has."""
-    made = SimpleNamespace(
-        session_id="ada",
-        query_string="a=1",
-        page_script_hash="page",
-        fragment_storage=SimpleNamespace(resolve_target=lambda keys: [f"id of {key}" for key in keys]),
-        cached_message_hashes={"hash"},
-        context_info=None,
-        script_requests=SimpleNamespace(asked=[]),
-    )
-    made.script_requests.request_rerun = made.script_requests.asked.append
-    assert set(vars(made)) <= {*ScriptRunContext.__dataclass_fields__, *dir(ScriptRunContext)}
+    made = Mock(spec=[*ScriptRunContext.__dataclass_fields__, *dir(ScriptRunContext)], fragment_ids_this_run=None)
     monkeypatch.setattr(below, "get_script_run_ctx", lambda: made)
     return made
 
 
-def test_what_comes_during_a_callback_waits(context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[object] = []
+def with_widgets(**keys: str) -> SessionState:
+    """A state in which widgets of text are drawn: ids and their keys."""
+    state = SessionState()
+    for name, key in keys.items():
+        state._set_widget_metadata(WidgetMetadata(f"$$ID-{name}", str, str, "string_value"))
+        state._set_key_widget_mapping(f"$$ID-{name}", key)
+    return state
+
+
+def text(name: str, value: str) -> WidgetState:
+    return WidgetState(id=f"$$ID-{name}", string_value=value)
+
+
+def test_what_comes_during_a_callback_waits(context: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
     requests: Any = type("Requests", (), {"on_scriptrunner_yield": lambda self: "ends the script"})()
-    context.script_requests = requests
+    context.script_requests, seen = requests, list[object]()
     monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(requests.on_scriptrunner_yield()))
     below.let_callbacks_end()
     SessionState()._call_callbacks()
-    assert seen == [None]
-    assert requests.on_scriptrunner_yield() == "ends the script"
+    assert (seen, requests.on_scriptrunner_yield()) == ([None], "ends the script")
 
 
 @pytest.mark.parametrize(
     ("place", "running", "whole"), [(None, ["stage"], 1), ("stage", ["stage"], 0), (None, None, 0)]
 )
 def test_what_changed_outside_of_a_fragment_draws_the_whole_page(
-    context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, place: str | None, running: list[str] | None, whole: int
+    context: Mock, monkeypatch: pytest.MonkeyPatch, place: str | None, running: list[str] | None, whole: int
 ) -> None:
     """Before: nothing was said of a file that was opened as the stage reported; the browser sends one message then."""
     monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: None)
     below.let_callbacks_end()
-    context.fragment_ids_this_run = running
+    asked: list[RerunData] = []
+    context.fragment_ids_this_run, context.script_requests = running, SimpleNamespace(request_rerun=asked.append)
     state = SessionState()
     state._set_widget_metadata(WidgetMetadata("$$ID-file", str, str, "string_value", fragment_id=place))
-    state._new_widget_state.set_widget_from_proto(WidgetState(id="$$ID-file", string_value="came"))
-    state._call_callbacks()
-    assert [asked.fragment_id_queue for asked in context.script_requests.asked] == [[]] * whole
-    context.script_requests.asked.clear()
-    state._compact_state()
-    state._new_widget_state.set_widget_from_proto(WidgetState(id="$$ID-file", string_value="came"))
-    state._call_callbacks()
-    assert not context.script_requests.asked, "it is as it was"
+    for _ in range(2):  # the second time it is as it was
+        state._new_widget_state.set_widget_from_proto(text("file", "came"))
+        state._call_callbacks()
+        assert [each.fragment_id_queue for each in asked] == [[]] * whole
+        state._compact_state()
 
 
 def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away(
-    context: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+    context: Mock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before: the script of the next page forgot a widget that the callback of the last page still had to read.
 
@@ -115,9 +114,8 @@ def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away
     """
     monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
     monkeypatch.setattr("streamlit.runtime.state.session_state.get_script_run_ctx", lambda: context)
-    context.fragment_ids_this_run = context.script_requests = None
-    state, storage = SessionState(), MemoryFragmentStorage()
-    seen: list[str] = []
+    context.script_requests = None
+    state, storage, seen = with_widgets(field="field"), MemoryFragmentStorage(), list[str]()
 
     def next_page() -> None:
         if other._lock.acquire(blocking=False):
@@ -133,32 +131,10 @@ def test_what_one_script_of_a_visitor_does_in_a_callback_no_other_one_takes_away
     monkeypatch.setattr(SessionState, "_call_callbacks", callback)
     below.let_callbacks_end()
     one, other, stranger = (script_of(state, each) for each in (storage, storage, MemoryFragmentStorage()))
-    state._set_widget_metadata(WidgetMetadata("$$ID-field", str, str, "string_value"))
-    state._set_key_widget_mapping("$$ID-field", "field")
-    one.on_script_will_rerun(WidgetStates(widgets=[WidgetState(id="$$ID-field", string_value="kept")]))
+    one.on_script_will_rerun(WidgetStates(widgets=[text("field", "kept")]))
     assert seen == ["kept"]
     with one._lock, ThreadPoolExecutor(1) as thread:
         assert thread.submit(stranger._lock.acquire, blocking=False).result()
-
-
-def test_a_callback_reads_what_came_from_the_page_before_where_the_next_one_has_a_widget_of_that_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Before: the page failed, with a KeyError. The last values of a page can come when the next one is drawn."""
-    seen: list[str] = []
-    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(state["field"]))
-    below.let_callbacks_end()
-    state = SessionState()
-    for widget in ("$$ID-one-field", "$$ID-next-field"):
-        state._set_widget_metadata(WidgetMetadata(widget, str, str, "string_value"))
-        state._set_key_widget_mapping(widget, "field")
-    for came in (["one"], ["next"], ["one", "next"], ["next", "one"]):
-        state._new_widget_state.clear()
-        for page in came:
-            state._new_widget_state.set_widget_from_proto(WidgetState(id=f"$$ID-{page}-field", string_value=page))
-        state._call_callbacks()
-        assert state.get_widget_id_from_key("field") == "$$ID-next-field"
-    assert seen == ["one", "next", "next", "next"]
 
 
 def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessionState:
@@ -169,13 +145,29 @@ def script_of(state: SessionState, storage: MemoryFragmentStorage) -> SafeSessio
     return runner._session_state
 
 
+def test_a_callback_reads_what_came_from_the_page_before_where_the_next_one_has_a_widget_of_that_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before: the page failed, with a KeyError. The last values of a page can come when the next one is drawn."""
+    seen: list[str] = []
+    monkeypatch.setattr(SessionState, "_call_callbacks", lambda state: seen.append(state["field"]))
+    below.let_callbacks_end()
+    state = with_widgets(one="field", next="field")
+    for came in (["one"], ["next"], ["one", "next"], ["next", "one"]):
+        state._new_widget_state.clear()
+        for page in came:
+            state._new_widget_state.set_widget_from_proto(text(page, page))
+        state._call_callbacks()
+        assert state.get_widget_id_from_key("field") == "$$ID-next"
+    assert seen == ["one", "next", "next", "next"]
+
+
 CLICK = WidgetState(id="$$ID-button", trigger_value=True)
 
 
 def message(field: str, *clicks: WidgetState, fragment: str = "") -> ClientState:
     """What a browser sends: its field's value, and a click once."""
-    states = WidgetStates(widgets=[WidgetState(id="$$ID-field", string_value=field), *clicks])
-    return ClientState(widget_states=states, fragment_id=fragment)
+    return ClientState(widget_states=WidgetStates(widgets=[text("field", field), *clicks]), fragment_id=fragment)
 
 
 def session_with(fragment: str) -> AppSession:
@@ -191,10 +183,6 @@ class EndedForTheNextError(Exception):
 
 async def _begun(messages: list[ClientState], order: list[int], ended: int | None = None) -> None:
     """A script is made for each message before the first one begins; these begin, and one is ended as it does."""
-
-    def end() -> None:
-        raise EndedForTheNextError
-
     session = session_with("part")
     scripts: list[Any] = []
     for each in messages:
@@ -203,41 +191,36 @@ async def _begun(messages: list[ClientState], order: list[int], ended: int | Non
     asked = [script._requests._rerun_data.widget_states for script in scripts]
     for place in order:
         if place == ended:
-            object.__setattr__(scripts[place]._session_state, "_yield_callback", end)
+            object.__setattr__(scripts[place]._session_state, "_yield_callback", Mock(side_effect=EndedForTheNextError))
         with suppress(EndedForTheNextError):
             scripts[place]._session_state.on_script_will_rerun(asked[place])
     session._script_event_loop.close()
 
 
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[list[object]]:
-    """What each script took."""
-    found: list[list[object]] = []
-
-    def note(_: SessionState, states: WidgetStates, **__: object) -> None:
-        found.append([each.string_value or each.trigger_value for each in states.widgets])
-
-    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
-    monkeypatch.setattr(SessionState, "on_script_will_rerun", note)
-    below.hand_over_once()
-    return found
-
-
+OLD, NEW = message("old", CLICK), message("new")
 TOLD: dict[str, tuple[list[ClientState], list[int], int | None, list[list[object]]]] = {
     # Before: on a busy server a button did nothing if something else of its page was reported right after it.
-    "the next came before it had begun": ([message("old", CLICK), message("new")], [1], None, [["new", True]]),
-    "so in a part": ([message("old", CLICK, fragment="part"), message("new")], [1], None, [["new", True]]),
+    "the next came before it had begun": ([OLD, NEW], [1], None, [["new", True]]),
+    "so in a part": ([message("old", CLICK, fragment="part"), NEW], [1], None, [["new", True]]),
     # Before: of two presses in one moment the first did nothing, every second time.
-    "the next ends it as it begins": ([message("old", CLICK), message("new")], [0, 1], 0, [["new", True]]),
+    "the next ends it as it begins": ([OLD, NEW], [0, 1], 0, [["new", True]]),
     # Before: a file that was opened while an older script was about to begin was closed again, without a word. The
     # session still has what the first of them took.
-    "it begins late": ([message("old", CLICK), message("new")], [1, 0], None, [["new", True], []]),
-    "a part that is gone": ([message("old", CLICK), message("new", fragment="gone")], [0], None, [["old", True]]),
+    "it begins late": ([OLD, NEW], [1, 0], None, [["new", True], []]),
+    "a part that is gone": ([OLD, message("new", fragment="gone")], [0], None, [["old", True]]),
 }
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_click_is_not_lost_and_nothing_older_comes_back(taken: list[list[object]], name: str) -> None:
+def test_a_click_is_not_lost_and_nothing_older_comes_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[list[object]] = []
+
+    def note(_: SessionState, states: WidgetStates, **__: object) -> None:
+        taken.append([each.string_value or each.trigger_value for each in states.widgets])
+
+    monkeypatch.setattr(ScriptRunner, "start", lambda _: None)
+    monkeypatch.setattr(SessionState, "on_script_will_rerun", note)
+    below.hand_over_once()
     *told, expected = TOLD[name]
     run_async(_begun(*told))
     assert taken == expected
@@ -313,34 +296,26 @@ def test_a_poll_is_left_out_while_the_answer_to_the_last_one_is_on_its_way(
     session: Any = SimpleNamespace(_scriptrunner=object() if runs else None, _browser_queue=queue)
     AppSession.request_rerun(session, ClientState(fragment_id="poll", is_auto_rerun=polls))
     assert bool(came) == asked
-    AppSession.request_rerun(SimpleNamespace(_scriptrunner=object()), None)  # without a browser's state
+    AppSession.request_rerun(session, None)  # without a browser's state
     assert came[-1] is None
 
 
 def test_sessions_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not runtime.exists()
-    assert below.session_called("ada") is None
-    assert not below.visitor_left()
-    assert below.session_manager() is None
-    assert below.remote_address("ada") == ""
-    client = SimpleNamespace(client_context=SimpleNamespace(remote_ip="192.0.2.1"))
-    session: Any = SimpleNamespace(request_rerun=lambda state: states.append(state), _client_state="state")
-    states: list[object] = []
-    manager = object.__new__(WebsocketSessionManager)
-    instance = object.__new__(Runtime)
+    def found() -> tuple[object, ...]:
+        return below.session_called("ada"), below.visitor_left(), below.session_manager(), below.remote_address("ada")
+
+    assert found() == (None, False, None, "")
+    instance, manager = object.__new__(Runtime), object.__new__(WebsocketSessionManager)
     instance._session_mgr = manager
-    monkeypatch.setattr(manager, "get_active_session_info", lambda _: SimpleNamespace(session=session, client=client))
     monkeypatch.setattr(runtime, "exists", lambda: True)
     monkeypatch.setattr(runtime, "get_instance", lambda: instance)
-    assert below.session_called("ada") is session
-    assert below.session_manager() is manager
-    assert below.remote_address("ada") == "192.0.2.1"
-    below.run_again(session)
-    assert states == ["state"]
-    assert not below.visitor_left()
-    monkeypatch.setattr(manager, "get_active_session_info", lambda _: None)
-    assert below.visitor_left()
-    assert "_client_state" in AppSession.__init__.__code__.co_names
+    there = Mock()
+    there.client.client_context.remote_ip = "192.0.2.1"
+    for info, expected in ((there, (there.session, False, manager, "192.0.2.1")), (None, (None, True, manager, ""))):
+        monkeypatch.setattr(manager, "get_active_session_info", lambda _, info=info: info)
+        assert found() == expected
+    below.run_again(there.session)
+    there.session.request_rerun.assert_called_once_with(there.session._client_state)
 
 
 def manager_with(seconds: int, *sessions: Any) -> WebsocketSessionManager:
@@ -356,10 +331,8 @@ class Large:
 
 
 def session_holding(large: Large) -> Any:
-    session = Mock()
-    session._client_state = session._session_state = large
+    session = Mock(_client_state=large, _session_state=large, held=weakref.ref(large))
     session.id = str(id(session))
-    session.held = weakref.ref(large)
     return session
 
 
@@ -391,30 +364,21 @@ def test_visitors_who_left_are_forgotten_the_last_one_too_also_after_one_whose_s
 def test_a_connection_that_never_ran_the_script_takes_no_place_of_a_visitor_who_may_come_back(
     monkeypatch: pytest.MonkeyPatch, runs: int, runner: object, stored: bool
 ) -> None:
+    found = SimpleNamespace(script_run_count=runs, session=SimpleNamespace(_scriptrunner=runner))
     done: list[str] = []
-    session = SimpleNamespace(_scriptrunner=runner)
-    found = SimpleNamespace(script_run_count=runs, session=session)
-    manager = object.__new__(WebsocketSessionManager)
-    monkeypatch.setattr(manager, "get_active_session_info", lambda _: found)
-    monkeypatch.setattr(manager, "close_session", lambda _: done.append("closed"))
+    for name, its in (("disconnect_session", "stored"), ("close_session", "closed")):
+        monkeypatch.setattr(WebsocketSessionManager, name, lambda *_, its=its: done.append(its))
+    monkeypatch.setattr(WebsocketSessionManager, "get_active_session_info", lambda *_: found)
     below.store_only_who_saw_a_page()
-    manager._active_session_info_by_id = {}  # so that Streamlit's own has nothing to do
-    manager._script_cache = SimpleNamespace(clear=lambda: done.append("stored"))  # type: ignore[assignment]
-    manager.disconnect_session("session")
-    assert done == (["stored"] if stored else ["closed"])
+    object.__new__(WebsocketSessionManager).disconnect_session("session")
+    assert done == ["stored" if stored else "closed"]
 
 
 # ---- what comes, and what goes out
 
 
 def test_a_file_is_looked_at_before_it_is_stored() -> None:
-    seen: list[tuple[object, ...]] = []
-
-    def check(*given: object) -> None:
-        seen.append(given)
-        if len(seen) == 2:
-            raise ValueError("no room")
-
+    check = Mock(side_effect=[None, ValueError("no room"), None, None])
     below.look_at_files(check)
     manager = MemoryUploadedFileManager("/upload")
     first, second = (UploadedFileRec(name, "a.csv", "text/csv", b"1234") for name in "ab")
@@ -424,6 +388,7 @@ def test_a_file_is_looked_at_before_it_is_stored() -> None:
     assert manager.get_files("ada", ["a", "b"]) == [first]
     manager.add_file(session_id="ada", file=first)
     manager.add_file(session_id="eve", file=first)
+    seen = [call.args for call in check.call_args_list]
     assert seen == [({}, "ada", 4), ({"ada": [4]}, "ada", 4), ({"ada": []}, "ada", 4), ({"ada": [4]}, "eve", 4)]
 
 
@@ -442,5 +407,4 @@ def test_what_a_browser_does_not_read_is_bounded_in_bytes(monkeypatch: pytest.Mo
 
 def test_outside_of_a_script_there_is_no_visitor_and_the_log_stays_empty(caplog: pytest.LogCaptureFixture) -> None:
     """Found: each page that was asked for put a warning of Streamlit's into the operator's log."""
-    assert below.session_id() == ""
-    assert caplog.text == ""
+    assert (below.session_id(), caplog.text) == ("", "")

@@ -108,16 +108,13 @@ def test_parts_of_a_character_are_shown_as_that_character() -> None:
     for texts, pieces in table("readable")["merged"]:
         assert whole_text(texts) == "".join(pieces)
     for case in table("readable")["runs"]:
-        read = readable(replace(run_from({"rounds": []}), rounds=_rounds(case), prompt=_prompt(case))).rounds
+        prompt = Prompt("", [], case.get("prompt", ["Once"]))
+        read = readable(replace(run_from({"rounds": []}), rounds=_rounds(case), prompt=prompt)).rounds
         assert [[*(token.text for token in each.drafted), each.emitted.text] for each in read] == case["shown"]
         if "alternatives" in case:
             for found in (read[0].drafted[1].candidates, read[0].emitted.residual_top):
                 assert [alternative.text for alternative in found] == case["alternatives"][1]
         assert read[0].draft_tokens == case.get("draft_tokens", [[], []])[1]
-
-
-def _prompt(case: dict[str, Any]) -> Prompt:
-    return Prompt("", [], case.get("prompt", ["Once"]))
 
 
 def _rounds(case: dict[str, Any]) -> list[Round]:

@@ -1,4 +1,4 @@
-"""The command line without models: what it prints of made-up runs and seconds, its options, and its errors."""
+"""The command line without models: its options, what it does with them, and its errors. Printed: `test_printed.py`."""
 
 import json
 import os
@@ -6,8 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -18,21 +16,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz import __version__
 from specviz.cli import sweep, traces
-from specviz.cli.main import app, main
+from specviz.cli.main import app
 from specviz.cli.options import PROGRAM
-from specviz.cli.output import STYLES, chip, print_line, print_table, print_trace, safe, visible
-from specviz.cli.sweep import comparison_json, print_comparison
-from specviz.cli.traces import print_costs
 from specviz.core.errors import NoNodeLeft
-from specviz.core.metrics import Costs, Counts
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import PrefillSeconds, dump_trace
 from specviz.data.prompts.workloads import ALL_WORKLOADS
-from specviz.measure.paired import GreedyQuality, LogProbability, SampledQuality, SampledRepeat
-from tests.support.commands import MARKUP, PAIR, PROMPT, SHORT, Cli, command_line, hostile_trace, parsed
+from tests.support.commands import PAIR, PROMPT, SHORT, Cli, command_line, parsed
 from tests.support.fake_rows import row_at
-from tests.support.fake_traces import fake_trace
-from tests.unit.test_race import SETTINGS, lap
 
 
 @pytest.fixture
@@ -40,63 +30,14 @@ def run(capsys: pytest.CaptureFixture[str]) -> Cli:
     return command_line(capsys)
 
 
-# What is printed
-
-GREEDY = fake_trace(tokens=14, draft_length=3, greedy=True)
-COSTS = Costs(0.2, 0.1, {1: 1.0, 4: 1.3, 5: 1.4}, 0.2)
-SAMPLED = {
-    "draws": [SampledRepeat(4, Counts(3, 8, 5, 2, 1, 8), 7), SampledRepeat(5, Counts(4, 9, 3, 4, 2, 7), 9)],
-    "quality": SampledQuality(LogProbability(-1.5, -2.0, -1.0), LogProbability(-1.25, -1.75, -0.5)),
-}
-WARM = replace(SETTINGS, temperature=1.0, seed=4)
-TWO_SEEDS = lap(WARM, ours=[0.5, 0.7], alone=[1.0, 0.9], costs=COSTS, **SAMPLED)
-OTHER_TEXT = lap(plain_ids=[0, 1, 2, 0, 8], quality=GreedyQuality(2, 0.01, lead=0.02, explained="unknown"))
-TAKEN = {"float32": {"1": 0.0041, "5": 0.0062}, "bfloat16": {"1": 0.0029, "5": 0.0073}}
-INTERVALS = {"cost_ratio": (0.19, 0.24), "overhead": None, "verification": {1: (0.98, 1.02), 5: (1.3, 1.5)}}
-CALIBRATED = {
-    "step_seconds": 0.00412, "target_dtype": "float32", "cost_ratio": 0.213, "overhead": 0.047, "intervals": INTERVALS,
-    "verification": {1: 1.0, 5: 1.386}, "tree_verification": {4: 1.27, 20: 2.5},
-    "dtypes": {"target": {"reason": "one is faster", "seconds": TAKEN}, "draft": None},
-}  # fmt: skip
-PRINTED: dict[str, Callable[[], object]] = {
-    "a sampled run that ends early": partial(print_trace, fake_trace(tokens=30, eos=True)),
-    "hostile texts": partial(print_trace, hostile_trace()),
-    "a win": partial(print_comparison, lap(alone=[1.2, 1.1, 1.3], costs=COSTS)),
-    "a loss": partial(print_comparison, lap(ours=[1.6, 1.5, 1.7], costs=COSTS)),
-    "one repeat on a busy machine": partial(print_comparison, lap(ours=[0.4], alone=[1.2])),
-    "two seeds": partial(print_comparison, TWO_SEEDS),
-    "another text": partial(print_comparison, OTHER_TEXT),
-    "costs": partial(print_costs, CALIBRATED),
-    "costs without trees": partial(print_costs, CALIBRATED | {"tree_verification": {}, "dtypes": {}}),
-    "models": partial(main, ["models"]),
-}
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
-    PRINTED[name]()
-    shown = capsys.readouterr().out
-    assert shown.replace("a" * 300, "a × 300") == snapshot
-    assert {char for char in shown if not char.isprintable()} <= {"\n"}
-
-
-@pytest.mark.parametrize("comparison", [TWO_SEEDS, OTHER_TEXT], ids=["two seeds", "another text"])
-def test_a_comparison_is_written(comparison: Any, snapshot: SnapshotAssertion) -> None:
-    plain = replace(comparison.plain, prefill_seconds=PrefillSeconds(0.03, 0.0))
-    text = json.dumps(comparison_json(replace(comparison, plain=plain)))
-    found = json.loads(text, parse_float=lambda digits: round(float(digits), 4))
-    parts = {name: found.pop(name) for name in ("autoregressive", "speculative", "all_seeds")}
-    flat = found | {f"{part}.{name}": value for part, its in parts.items() for name, value in its.items()}
-    assert "\n".join(f"{name}: {json.dumps(value)}" for name, value in flat.items()) == snapshot
-
-
 # Several prompts: rows as they would be measured
 
+FIRST, SECOND = {"number": 1, "text_hash": "1" * 8}, {"number": 2, "text_hash": "2" * 8}
 ROWS = [
-    row_at("tales", 2, 1.25, 0.75, number=1, text_hash="1" * 8),
-    row_at("tales", 4, 1.5, 0.5, number=1, text_hash="1" * 8),
-    row_at("tales", 2, 0.75, 0.25, number=2, text_hash="2" * 8, identical=False),
-    row_at("tales", 4, 0.5, 0.125, number=2, text_hash="2" * 8, temperature=1.0, identical=None),
+    row_at("tales", 2, 1.25, 0.75, **FIRST),
+    row_at("tales", 4, 1.5, 0.5, **FIRST),
+    row_at("tales", 2, 0.75, 0.25, **SECOND, identical=False),
+    row_at("tales", 4, 0.5, 0.125, **SECOND, temperature=1.0, identical=None),
 ]
 Compared = Callable[..., tuple[int, str, str]]
 
@@ -169,48 +110,6 @@ def test_a_file_of_prompts_is_measured_as_the_options_say(
     assert (drafts, plan.draft_lengths, plan.temperatures, plan.schedules, plan.repeats) == PLANNED[given]
 
 
-# Text is text
-
-
-def test_control_characters_are_seen_and_other_text_stays() -> None:
-    assert visible(" a\n\tb\x1b\x9b\u202e") == "␣a↵⇥b␛\\u009b\\u202e"
-    assert safe(" a\n\tb\x1b\x00\x7f 日本 é “✓”") == " a\n\tb␛␀\\u007f 日本 é “✓”"
-
-
-def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A narrow one, for what the test prints from now on."""
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "20")
-    for stream in (sys.stdout, sys.stderr):
-        monkeypatch.setattr(stream, "isatty", lambda: True)
-
-
-def test_a_terminal_gets_our_own_colours_alone_and_whole_lines(
-    run: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def shown() -> list[str]:
-        for status in STYLES:
-            print_line(chip(status, " a\x1b[2J"))
-        return capsys.readouterr().out.splitlines()
-
-    on_a_terminal(monkeypatch)
-    coloured = shown()
-    assert coloured[0] == "\x1b[34m✓␣a␛[2J\x1b[0m"
-    print_table(("name", "value"), [("a" * 30, 1.0)])
-    assert "a" * 30 + "  1.000\n" in capsys.readouterr().out
-    file = tmp_path / "hostile.json"
-    file.write_text(dump_trace(hostile_trace()), encoding="utf-8")
-    hostile = run("show", file)[1]
-    assert hostile.count(MARKUP) >= 3
-    assert not re.search(r"\x1b(?!\[[\d;]*m)|\x1b\[31m", hostile)
-    assert "note: The weights of wren-nano on this machine differ from those in this trace." in hostile
-    monkeypatch.setenv("NO_COLOR", "1")
-    plain = shown()
-    assert [line[0] for line in plain] == [glyph for glyph, _ in STYLES.values()]
-    assert [re.sub(r"^\x1b\[[\d;]+m(.*)\x1b\[0m$", r"\1", line) for line in coloured] == plain
-
-
 # Options
 
 
@@ -224,8 +123,7 @@ def commands(group: Any, called: str = "") -> Iterator[tuple[str, Any]]:
 
 def test_every_option_says_what_it_does_and_every_example_can_be_given() -> None:
     found = dict(commands(typer.main.get_command(app)))
-    silent = [f"{name} {option.name}" for name, each in found.items() for option in each.params if not option.help]
-    assert silent == []
+    assert [f"{name} {option.name}" for name, each in found.items() for option in each.params if not option.help] == []
     assert len(found) > 13
     for name in found.keys() - {"app"}:
         _, _, listed = found[name].epilog.partition("examples:\n")

@@ -61,9 +61,8 @@ PATIENCE = 30.0  # seconds
 HEAD = b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
 PUT, GET = HEAD + b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 SOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
-REQUESTS: dict[
-    str, tuple[list[bytes], int | None]
-] = {  # what comes, and with which of it the wait began; None: no wait
+# What comes, and with which of it the wait began; None: no wait.
+REQUESTS: dict[str, tuple[list[bytes], int | None]] = {
     "nothing": ([], 0),
     "half a head": ([HEAD], 0),
     "a head that never ends": ([HEAD, b"a: b\r\n", b"a: b\r\n"], 0),
@@ -77,6 +76,20 @@ REQUESTS: dict[
 }
 
 
+async def answer(_: Scope, receive: Receive, send: Send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204})
+    await send({"type": "http.response.body"})
+
+
+def serving() -> Config:
+    """As Streamlit sets uvicorn up."""
+    config = Config(answer, lifespan="off", ws="websockets-sansio", log_config=None)
+    config.load()
+    return config
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_connection_whose_request_is_never_whole_ends(name: str) -> None:
     """Before: it stayed open for as long as its sender wanted. An empty part: the answer is there."""
@@ -85,38 +98,36 @@ def test_a_connection_whose_request_is_never_whole_ends(name: str) -> None:
     assert run_async(waits_after(parts)) == ([] if since is None else [since])
 
 
-class Loop:
-    """The one that runs; what it is to call after so many seconds is noted only, with the number of the part."""
+async def waits_after(parts: list[bytes]) -> list[int]:
+    """Send them to uvicorn; the number of the part with which each wait that is not over began."""
+    loop, transport = asyncio.get_running_loop(), Mock(spec=asyncio.Transport)
+    sent, waits = list[bytes](), list[int]()
 
-    def __init__(self) -> None:
-        self.part, self.waits = 0, dict[int, tuple[int, object]]()
+    def call_later(seconds: float, call: object) -> Any:
+        """What the loop is to do later is noted only."""
+        if seconds != PATIENCE:
+            return Mock()
+        assert call == transport.abort
+        waits.append(number := len(sent))
+        return SimpleNamespace(cancel=lambda: number in waits and waits.remove(number))
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(asyncio.get_running_loop(), name)
-
-    def call_later(self, seconds: float, call: object) -> Any:
-        number = len(self.waits) + self.part * 10
-        if seconds == PATIENCE:
-            self.waits[number] = self.part, call
-        return SimpleNamespace(cancel=lambda: self.waits.pop(number, None) and None)
-
-
-async def answer(_: Scope, receive: Receive, send: Send) -> None:
-    while (await receive()).get("more_body"):
-        pass
-    await send({"type": "http.response.start", "status": 204})
-    await send({"type": "http.response.body"})
-
-
-def serving(app: Any) -> Config:
-    """As Streamlit sets uvicorn up."""
-    config = Config(app, lifespan="off", ws="websockets-sansio", log_config=None)
-    config.load()
-    return config
+    loop.call_later = call_later
+    made: Any = AutoHTTPProtocol(serving(), ServerState(), {}, None)
+    transport.get_extra_info.return_value = transport.is_closing.return_value = None
+    transport.get_protocol.return_value = made
+    transport.set_protocol = lambda other: setattr(transport.get_protocol, "return_value", other)
+    made.connection_made(transport)
+    for data in parts:
+        sent.append(data)
+        if data:
+            made.data_received(data)
+        while not data and not made.cycle.response_complete:
+            await asyncio.sleep(0)
+    return waits
 
 
 def test_what_is_asked_for_goes_through_one_middleware_also_on_a_connection_from_before() -> None:
-    config, asked = serving(answer), list[object]()
+    config, asked = serving(), list[object]()
 
     def around(app: ASGIApp) -> ASGIApp:
         asked.append(app)
@@ -125,26 +136,9 @@ def test_what_is_asked_for_goes_through_one_middleware_also_on_a_connection_from
     async def apps() -> list[object]:
         connections: list[Any] = [AutoHTTPProtocol(config, ServerState(), {}, None) for _ in range(2)]
         below.answer_through(around)
-        for connection in connections:
-            connection.data_received(HEAD)
+        for each in connections:
+            each.data_received(HEAD)
         return [each.app for each in connections]
 
-    assert asyncio.run(apps()) == [answer, answer]
+    assert run_async(apps()) == [answer, answer]
     assert asked == [config.loaded_app]
-
-
-async def waits_after(parts: list[bytes]) -> list[int]:
-    """Send them to uvicorn; the number of the part with which each wait that is not over began."""
-    loop, transport = Loop(), Mock(spec=asyncio.Transport)
-    connection: Any = AutoHTTPProtocol(serving(answer), ServerState(), {}, loop)  # type: ignore[call-arg]
-    transport.get_extra_info.return_value = transport.is_closing.return_value = None
-    transport.get_protocol.return_value = connection
-    transport.set_protocol = lambda other: setattr(transport.get_protocol, "return_value", other)
-    connection.connection_made(transport)
-    for loop.part, data in enumerate(parts, 1):
-        if data:
-            connection.data_received(data)
-        while not data and not connection.cycle.response_complete:
-            await asyncio.sleep(0)
-    assert all(call == transport.abort for _, call in loop.waits.values())
-    return [part for part, _ in loop.waits.values()]

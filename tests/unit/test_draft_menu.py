@@ -1,8 +1,6 @@
 """The catalogue, the Draft menu, which models a visitor may name, and the tokenizer that reads a record."""
 
 import shutil
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +14,8 @@ from specviz.models.record_tokenizer import tokenizer_file, tokenizer_here
 from specviz.service.protocol import Run
 from specviz.service.service import admit
 from tests.support.strategies import refusal
+
+HUB = HUB_MODELS[0].name
 
 
 def test_every_model_has_a_commit_every_pair_known_models_and_every_statement_a_source() -> None:
@@ -38,8 +38,8 @@ def test_every_model_has_a_commit_every_pair_known_models_and_every_statement_a_
         ("smollm2", "wren-nano", "lookup-smol-eagle"),
         ("smollm2", "smol-eagle", "smol-eagle"),
         ("smollm2", "early-exit:2", "early-exit:2"),
-        (HUB_MODELS[0].name, "wren-nano", "lookup"),
-        (HUB_MODELS[0].name, HUB_MODELS[0].name, HUB_MODELS[0].name),
+        (HUB, "wren-nano", "lookup"),
+        (HUB, HUB, HUB),
         ("somebody/something", "wren-eagle", "lookup"),
     ],
 )
@@ -58,46 +58,40 @@ def test_what_cannot_draft_is_refused_before_the_engine_in_one_sentence() -> Non
         assert why in refusal(partial(admit, Run(1, RunRequest("a", target, draft))))
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One that a visitor may name, with a tokenizer."""
+    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    monkeypatch.setenv("SPECVIZ_MODELS", "any")
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     "name",
     ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
 )
-def test_what_is_no_hub_id_leads_nowhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "hub").mkdir()
-    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+def test_what_is_no_hub_id_leads_nowhere(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "hub").mkdir()
+    monkeypatch.setenv("HF_HUB_CACHE", str(folder / "hub"))
     monkeypatch.setenv("SPECVIZ_MODELS", "hub")
     assert not draft_menu.is_allowed(name)
     assert tokenizer_file(name) is None
 
 
-def test_a_tokenizer_is_read_where_the_operator_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_is_read_where_the_operator_allows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = tokenizer_here("wren-base")
     ids = tokenizer.encode("Once upon a time")
     assert len(ids) > 1
     assert "".join(tokenizer.texts(ids)) == "Once upon a time"
     assert tokenizer.texts([10**6]) == ["⟨token 1000000⟩"]
-    shutil.copy(MODELS_FOLDER / "wren-base" / "tokenizer.json", tmp_path)
+    assert tokenizer_here(str(folder)).encode("Once upon a time") == ids
     monkeypatch.setenv("SPECVIZ_MODELS", "catalogue")
-    said = refusal(lambda: tokenizer_here(str(tmp_path)))
-    assert ("is not on this server" in said, str(tmp_path.parent) in said) == (True, False)
-    monkeypatch.setenv("SPECVIZ_MODELS", "folders")
-    assert tokenizer_here(str(tmp_path)).encode("Once") == tokenizer_here("wren-base").encode("Once")
+    said = refusal(lambda: tokenizer_here(str(folder)))
+    assert ("is not on this server" in said, str(folder.parent) in said) == (True, False)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[", '{"model": {"type": "BPE"}}'])
-def test_a_broken_tokenizer_is_one_sentence(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "tokenizer.json").write_text(content, encoding="utf-8")
-    monkeypatch.setenv("SPECVIZ_MODELS", "any")
-    said = refusal(lambda: tokenizer_here(str(tmp_path)))
+def test_a_broken_tokenizer_is_one_sentence(content: str, folder: Path) -> None:
+    (folder / "tokenizer.json").write_text(content, encoding="utf-8")
+    said = refusal(lambda: tokenizer_here(str(folder)))
     assert (said[:22], said[-16:]) == ("The tokenizer.json of ", " cannot be read.")
-
-
-def test_the_web_server_reads_a_tokenizer_without_torch() -> None:
-    script = (
-        "import sys; from specviz.models.record_tokenizer import tokenizer_here;"
-        "tokenizer_here('wren-base').encode('a');"
-        "print([name for name in ('torch', 'transformers', 'huggingface_hub') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]", done.stderr

@@ -9,7 +9,6 @@ make these files again with newer code.
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,7 +186,12 @@ def proof(params: Params) -> Read:
 
 def worksheet(params: Params) -> Read:
     start, problems = start_from_link(params, START)
-    return asdict(start) if start else None, problems
+    return start and asdict(start), problems
+
+
+def play(params: Params) -> Read:
+    plan, problems = plan_from_link(params)
+    return plan.model_dump(), problems
 
 
 def learn(params: Params) -> Read:
@@ -196,14 +200,7 @@ def learn(params: Params) -> Read:
     return asdict(state), problems
 
 
-def play(params: Params) -> Read:
-    plan, problems = plan_from_link({name: values[-1] for name, values in params.items()})
-    return plan.model_dump(), problems
-
-
-READERS: dict[str, Callable[[Params], Read]] = {
-    "watch": watch, "race": race, "helps": helps, "proof": proof, "worksheet": worksheet, "learn": learn, "play": play
-}  # fmt: skip
+READERS = {each.__name__: each for each in (watch, race, helps, proof, worksheet, play, learn)}
 STEP = "step=x is not a step from 0 to 100000: starting at the first."
 
 

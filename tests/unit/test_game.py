@@ -19,8 +19,7 @@ from specviz.game.words import best_branch, branches, words_of
 from specviz.models.gguf_folder import SMOLLM2
 from specviz.service.classes.room import shared_rounds
 from specviz.ui.be_the_draft.board import recorded_example
-from specviz.ui.watch.controls import fill_in_trace
-from specviz.ui.watch.watch_state import Changes
+from specviz.ui.watch.controls import request_of
 from tests.support.drawn import drawn_traces
 from tests.support.fake_turns import a_round, a_tree_round, a_tree_turn, a_turn
 from tests.support.known import known
@@ -54,31 +53,46 @@ def test_a_turn_is_explained_and_has_its_row(name: str, snapshot: SnapshotAssert
 
 
 def test_scores_come_from_the_metrics_and_a_prompt_ends() -> None:
-    turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), a_turn([], 0), a_turn([" a"], 0, model=1, lookup=0)]
-    totals = game.score(turns)
-    assert totals[YOU] == Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4)
-    assert totals[MODEL] == Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6)
-    assert totals[LOOKUP].tokens_per_target_call == 1
-    assert tuple(totals) == game.PLAYERS
-    one, skipped = a_turn([" a"], 1), a_turn([], 0)
+    one, skipped, tree = a_turn([" a"], 1), a_turn([], 0), a_tree_turn(BOTH, *DOWN)
+    turns = [a_turn([" a", " b", " c"], 2, model=3, lookup=0), skipped, a_turn([" a"], 0, model=1, lookup=0)]
+    assert game.score(turns) == {
+        YOU: Counts(rounds=2, drafted=4, accepted=2, rejected=2, discarded=0, emitted=4),
+        MODEL: Counts(rounds=2, drafted=4, accepted=4, rejected=0, discarded=0, emitted=6),
+        LOOKUP: Counts(rounds=2, drafted=4, accepted=0, rejected=2, discarded=2, emitted=2),
+    }
+    counts = game.score([tree])[YOU]  # of two guesses all that was drafted counts, and what the round wrote
+    assert (counts.drafted, counts.accepted, counts.emitted, counts.tokens_per_target_call) == (5, 3, 4, 4)
     over = [[], [one] * (ROUNDS - 1) + [skipped], [one] * ROUNDS, [replace(one, ended=True)], [skipped] * MAX_TURNS]
     assert [*map(game.is_over, over)] == [False, False, True, True, True]
 
 
 def test_the_rounds_on_a_prompt_are_one_valid_run_with_a_person_as_the_draft() -> None:
-    first = a_turn([" a", " b"], 1)
+    first, tree = a_turn([" a", " b"], 1), a_tree_turn(BOTH, *DOWN)
     turns = [first, a_turn([], 0, before=first.text), a_turn([" c"], 1, before=first.text + " end")]
-    run = known(game.run_of(turns))
-    read = parse_trace(dump_trace(run))
-    assert read.drafter == DrafterInfo("person", "you")
+    read = parse_trace(dump_trace(known(game.run_of(turns))))
+    assert (read.drafter, read.output.text, read.settings.tree) == (
+        DrafterInfo("person", "you"),
+        " a end end c end",
+        None,
+    )
     assert [round.index for round in read.rounds] == [0, 1, 2]
-    assert read.output.text == " a end end c end"
     ends = [known(game.run_of([last])).output.stopped_by for last in (first, replace(first, ended=True))]
-    assert ends == ["length", "eos"]
-    assert game.run_of([]) is None
+    assert (ends, game.run_of([])) == (["length", "eos"], None)
     (data,) = drawn_traces(read)
     assert data["drafter"] == "person"
-    assert fill_in_trace(Changes(), read) is None, "no draft of the controls is a person"
+    assert request_of(read) is None, "no draft of the controls is a person"
+    mixed = parse_trace(dump_trace(known(game.run_of([tree, a_turn([" a", " b"], 1, before=tree.text)]))))
+    assert (mixed.settings.tree, [round.is_tree for round in mixed.rounds]) == ("dynamic:5", [True, False])
+
+
+def test_the_better_guess_is_known_and_holds_the_targets_own_token() -> None:
+    first, second = branches(a_tree_round(BOTH, *DOWN))
+    assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
+    assert best_branch(a_tree_round(BOTH, *DOWN)) == second
+    assert [token.text for token in best_branch(a_tree_round(BOTH, *OWL)).drafted] == BOTH[0]
+    assert branches(chain := a_round([" a"], 1)) == [chain]
+    (shared,) = shared_rounds(GamePlan(), with_tree(BOTH, *DOWN).games)
+    assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
 
 
 def test_a_class_link_gives_everyone_the_same_prompts_and_every_set_has_enough() -> None:
@@ -105,23 +119,19 @@ def test_a_chat_is_a_game_of_its_own_whose_link_says_all_of_it() -> None:
     assert (plan.set, problems) == (game.CHAT_SETS[0], [])
 
 
-CHAT = {"prompt_format": "chat"}
-
-
 @pytest.mark.parametrize(
     ("link", "kind"),
-    [(CHAT, "story"), (CHAT | {"set": "prose"}, "prose"), ({"set": "answer"}, "story"), ({"target": "x"}, "story")],
+    [
+        ({"prompt_format": "chat"}, "story"),
+        ({"prompt_format": "chat", "set": "prose"}, "prose"),
+        ({"set": "answer"}, "story"),
+        ({"target": "x"}, "story"),
+    ],
 )
 def test_a_link_to_a_chat_with_what_cannot_chat_gets_a_sentence(link: dict[str, str], kind: str) -> None:
     plan, [problem] = game.plan_from_link(link)
     assert plan == GamePlan(seed=game.LINK_SEED, set=kind)
     assert "wren-base" in problem
-
-
-def test_the_table_has_a_row_for_each_scored_round_and_no_cell_is_a_formula(snapshot: SnapshotAssertion) -> None:
-    games = [[a_turn([" a", " b"], 1, model=2), a_turn([], 0), a_turn([" c"], 1)], [], [a_turn(["=1", "+1"], 0)]]
-    assert game_csv(GamePlan(seed=3), games, '=cmd|" /C calc"!A0') == snapshot
-    assert game_csv(GamePlan(seed=3), [[], [], []]).count("\n") == 1
 
 
 def turn_on(prompt: str) -> Turn:
@@ -132,41 +142,33 @@ def turn_on(prompt: str) -> Turn:
     return replace(example.turn, trace=moved, text=prompt + trace.output.text)
 
 
-def saved(**changes: Any) -> SavedGame:
-    plan = GamePlan(seed=21, set="prose")
-    games = [[turn_on(plan.prompts[0].text)], [], []]
-    return replace(SavedGame(plan.link, 0, games, "half a thou", "Ada"), **changes)
+def saved(plan: GamePlan, *turns: Turn, **more: Any) -> SavedGame:
+    return SavedGame(plan.link, 0, [[*turns], [], []], "half a thou", "Ada", **more)
 
 
-def with_tree(guesses: list[list[str]], fates: str, emitted: str) -> SavedGame:
+def with_tree(guesses: list[list[str]], fates: str, emitted: str, **more: Any) -> SavedGame:
     """A game whose one turn has these guesses."""
-    plan = GamePlan()
-    return SavedGame(
-        plan.link, 0, [[a_tree_turn(guesses, fates, emitted, before=plan.prompts[0].text)], [], []], "half", "Ada"
-    )
+    return saved(GamePlan(), a_tree_turn(guesses, fates, emitted, before=GamePlan().prompts[0].text), **more)
 
 
-def test_a_saved_game_is_read_back_finished_or_not() -> None:
-    for each in (saved(), saved(place=PROMPTS), replace(with_tree(BOTH, *DOWN), second="or half")):
-        assert load_game(dump_game(each)) == each
-    assert saved().plan == GamePlan(seed=21, set="prose")
-    text = dump_game(SavedGame(GamePlan().link)).replace(',"second":""', "")
-    assert "second" not in text
-    assert load_game(text).second == ""
+PROSE = GamePlan(seed=21, set="prose")
+GAME = saved(PROSE, turn_on(PROSE.prompts[0].text))
 
 
-def test_a_game_with_a_chat_model_is_read_back_with_its_own_rival() -> None:
+def test_a_saved_game_is_read_back_finished_or_not_and_one_with_a_chat_model_with_its_own_rival() -> None:
     plan = GamePlan.chosen(3, "answer", "type", SMOLLM2)
     turn = turn_on(plan.prompts[0].text)
     chat = replace(turn, rivals={plan.rival: turn.rivals[MODEL], LOOKUP: turn.rivals[LOOKUP]})
-    own = SavedGame(plan.link, 0, [[chat], [], []])
-    assert load_game(dump_game(own)) == own
-    assert game.score([chat], plan.rival)[plan.rival].rounds == 1
-    with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
-        load_game(dump_game(replace(own, games=[[turn], [], []])))
+    own = saved(plan, chat)
+    for each in (GAME, replace(GAME, place=PROMPTS), with_tree(BOTH, *DOWN, second="or half"), own):
+        assert load_game(dump_game(each)) == each
+    assert (GAME.plan, game.score([chat], plan.rival)[plan.rival].rounds) == (PROSE, 1)
+    text = dump_game(SavedGame(GamePlan().link))
+    assert load_game(text.replace(',"second":""', "")) == load_game(text), "as it was written before"
+    assert game.load_turn(game.dump_turn(chat)) == chat
 
 
-SAVED = json.loads(dump_game(saved()))
+SAVED = json.loads(dump_game(GAME))
 (PLAYED,) = SAVED["games"][0]
 CHANGES: dict[str, Any] = {
     "place": PROMPTS + 1,
@@ -183,6 +185,7 @@ CHANGES: dict[str, Any] = {
 HOSTILE = {where: with_value(SAVED, where, value) for where, value in CHANGES.items()} | {
     "more scored turns than a text has": with_value(SAVED, "games.0", [PLAYED] * 6),
     "a turn on another text": with_value(SAVED, "games", SAVED["games"][::-1]),
+    "a rival that its model does not have": with_value(SAVED, "link.target", SMOLLM2),
     "three guesses": json.loads(dump_game(with_tree([*BOTH, [" the", " owl"]], "arnrnr", " end"))),
     "four guesses": json.loads(dump_game(with_tree([[" a"], [" b"], [" c"], [" d"]], "rrrr", " the"))),
 }
@@ -196,29 +199,3 @@ HOSTILE = {where: with_value(SAVED, where, value) for where, value in CHANGES.it
 def test_what_is_no_game_is_refused_with_one_sentence(text: str) -> None:
     with pytest.raises(InputError, match="The game that this browser tab held cannot be read"):
         load_game(text)
-
-
-def test_the_better_guess_is_known_and_holds_the_targets_own_token() -> None:
-    first, second = branches(a_tree_round(BOTH, *DOWN))
-    assert (first.emitted.id, second.emitted.text, second.emitted.kind) == (None, " down", "bonus")
-    chain = a_round([" a"], 1)
-    assert branches(chain) == [chain]
-    assert best_branch(a_tree_round(BOTH, *DOWN)).accepted == 3
-    assert [token.text for token in best_branch(a_tree_round(BOTH, *OWL)).drafted] == BOTH[0]
-
-
-def test_rounds_with_one_guess_and_with_two_are_one_valid_run_and_scores_and_tables_show_both() -> None:
-    """Tokens per target call count what the round wrote; the acceptance rate counts all that was drafted."""
-    tree, both = a_tree_turn(BOTH, *DOWN), with_tree(BOTH, *DOWN)
-    counts = game.score([tree])
-    assert (counts[YOU].drafted, counts[YOU].accepted, counts[YOU].emitted) == (5, 3, 4)
-    assert counts[YOU].tokens_per_target_call == counts[MODEL].tokens_per_target_call == 4
-    assert counts[YOU].acceptance_rate == 3 / 5
-    (shared,) = shared_rounds(both.plan, both.games)
-    assert (shared.guess, shared.word, shared.fits) == ("the dog ran / the cat sat", "the", True)
-    chain = a_turn([" a", " b"], 1, before=tree.text)
-    run = known(game.run_of([tree, chain]))
-    assert (run.settings.tree, [round.is_tree for round in run.rounds]) == ("dynamic:5", [True, False])
-    parse_trace(dump_trace(run))
-    assert known(game.run_of([chain])).settings.tree is None
-    assert game.load_turn(game.dump_turn(tree)) == tree

@@ -1,8 +1,8 @@
 """Records of other systems become traces of what was reported, and no figure is made of the rest."""
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,34 +11,38 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.core import metrics
-from specviz.core.errors import InputError
 from specviz.core.intervals import speedup_interval
 from specviz.core.names import pair_name
 from specviz.core.rounds import NOT_REPORTED, known_seconds
 from specviz.core.terms import terms_of
-from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, TraceLimits, check_trace, dump_trace, parse_trace
+from specviz.core.trace import UPLOAD, PrefillSeconds, Trace, check_trace, dump_trace, parse_trace
 from specviz.core.verdict import explain_no_verdict, verdict_of_run
 from specviz.measure.worksheet.starts import start_of_file, start_of_run
 from specviz.models.catalogue import changed_weights
 from specviz.player.offline import offline_page
 from specviz.player.sheet import round_picture
-from specviz.systems import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of
+from specviz.systems import READERS, SYSTEMS, RecordOptions, import_run, open_run, system_of, vllm
+from specviz.systems.fields import Fields
 from specviz.systems.traces import CUT, cut
 from tests.support.commands import command_line
 from tests.support.drawn import drawn_traces
 from tests.support.fake_traces import fake_trace
 from tests.support.hostile_records import RECORDS as RECORDS_OF
 from tests.support.known import known
-from tests.support.records import RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record
+from tests.support.records import FIXTURES, RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record, report
+from tests.support.strategies import refusal
 
 CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO = SYSTEM_OF
+GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "temperature": 0.7}
+KNOWN, NOTHING = RecordOptions(tokenizer=FakeTokenizer()), RecordOptions()
+REFUSED = yaml.safe_load((FIXTURES / "records_refused.yaml").read_text("utf-8"))
+REPORTED = yaml.safe_load((FIXTURES / "reports/imports.yaml").read_text("utf-8"))
 STATUSES = [[], ["accepted"] * 3, ["accepted", "rejected", "discarded"], ["rejected", "discarded", "discarded"]]
 STATUSES.append(["accepted"] * 3)
 
 
-def imported(name: str, **more: Any) -> Trace:
-    given = {"tokenizer": FakeTokenizer()} if SYSTEM_OF[name] == "transformers" else {}
-    return import_run(record(name), SYSTEM_OF[name], RecordOptions(**(given | more)))
+def statuses(trace: Trace) -> list[list[str]]:
+    return [[token.status for token in round.drafted] for round in trace.rounds]
 
 
 def changed(name: str, *changes: tuple[str, str]) -> bytes:
@@ -47,15 +51,6 @@ def changed(name: str, *changes: tuple[str, str]) -> bytes:
         assert old in content
         content = content.replace(old, new)
     return content.encode()
-
-
-def refusal(content: bytes, system: str, **given: Any) -> str:
-    with pytest.raises(InputError) as refused:
-        import_run(content, system, RecordOptions(**given))
-    sentence = str(refused.value)
-    assert sentence.endswith(".")
-    assert "\n" not in sentence
-    return sentence
 
 
 def lines_of(trace: Trace) -> list[str]:
@@ -77,40 +72,29 @@ def lines_of(trace: Trace) -> list[str]:
     ]  # fmt: skip
 
 
-GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "temperature": 0.7}
-
-
 @pytest.mark.parametrize("name", SYSTEM_OF)
 def test_each_record_gives_the_same_rounds_and_what_it_lacks_stays_unknown(
     name: str, snapshot: SnapshotAssertion
 ) -> None:
-    trace = imported(name)
-    assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
-    usual, with_texts = lines_of(trace), imported(name, tokenizer=FakeTokenizer(), **GIVEN)
-    given = [line for line in lines_of(with_texts) if line not in usual]
-    assert "\n".join([*usual, "", "With a tokenizer and names:", *given]) == snapshot
+    needed = KNOWN if name == TRANSFORMERS else NOTHING
+    trace, given = import_run(record(name), SYSTEM_OF[name], needed), replace(KNOWN, **GIVEN)
+    usual, with_texts = lines_of(trace), import_run(record(name), SYSTEM_OF[name], given)
+    more = [line for line in lines_of(with_texts) if line not in usual]
+    assert "\n".join([*usual, "", "With a tokenizer and names:", *more]) == snapshot
+    assert statuses(trace) == STATUSES
     assert CUT not in known(with_texts.imported).notes
-    assert open_run(record(name), RecordOptions(tokenizer=FakeTokenizer() if "transformers" in name else None)) == trace
-    assert parse_trace(dump_trace(trace)) == trace
+    assert open_run(record(name), needed) == parse_trace(dump_trace(trace)) == trace
     assert not trace.timed
     assert all(round.draft_seconds is round.verify_seconds is round.overhead_seconds is None for round in trace.rounds)
     drafted = [token for round in trace.rounds for token in round.drafted]
     assert all(token.target_prob is token.draft_prob is token.u is trace.autoregressive is None for token in drafted)
 
 
-def test_there_is_a_record_of_each_system() -> None:
-    assert {file.name for file in RECORDS.iterdir() if file.is_file()} == set(SYSTEM_OF)
-    assert set(SYSTEM_OF.values()) == set(SYSTEMS)
-
-
 def test_streams_are_cut_into_their_own_rounds() -> None:
     """The third round of llama.cpp drafts nothing: its counters stay."""
-    content = changed(
-        LLAMA,
-        ('"draft_n": 9, "draft_n_accepted": 4', '"draft_n": 6, "draft_n_accepted": 4'),
-        ('"draft_n": 12, "draft_n_accepted": 7', '"draft_n": 9, "draft_n_accepted": 7'),
-    )
-    rounds = import_run(content, "llama.cpp").rounds
+    fewer = [('"draft_n": 9, "draft_n_accepted": 4', '"draft_n": 6, "draft_n_accepted": 4')]
+    fewer += [('"draft_n": 12, "draft_n_accepted": 7', '"draft_n": 9, "draft_n_accepted": 7')]
+    rounds = import_run(changed(LLAMA, *fewer), "llama.cpp").rounds
     assert [len(round.drafted) for round in rounds] == [0, 3, 3, 0, 3]
     assert rounds[3].added == "own"
     # A character of two tokens is sent when it is whole; the counter of tokens says that there were two.
@@ -119,34 +103,96 @@ def test_streams_are_cut_into_their_own_rounds() -> None:
     lines[held + 1] = lines[held + 1].replace('" a"', '" upon a"')
     del lines[held]
     trace = import_run("\n\n".join(lines).encode(), "llama.cpp")
-    assert [[token.status for token in round.drafted] for round in trace.rounds] == STATUSES
-    assert trace.output.text == TEXT
+    assert (statuses(trace), trace.output.text) == (STATUSES, TEXT)
     # The last step of vLLM reports 3 accepted; the output has room for 2 of them.
-    shorter = changed(
-        COMPLETION,
-        ('"text": ". The end."', '"text": ". The"'),
-        ("[13, 578, 842, 13]", "[13, 578]"),
-        ('"completion_tokens": 12', '"completion_tokens": 10'),
-    )
-    last = import_run(shorter, "vllm").rounds[-1]
-    assert [token.status for token in last.drafted] == ["accepted", "accepted", "discarded"]
-    assert last.emitted.kind == "none"
+    shorter = [('"text": ". The end."', '"text": ". The"'), ("[13, 578, 842, 13]", "[13, 578]")]
+    shorter += [('"completion_tokens": 12', '"completion_tokens": 10')]
+    trace = import_run(changed(COMPLETION, *shorter), "vllm")
+    assert (statuses(trace)[-1], trace.rounds[-1].emitted.kind) == (["accepted", "accepted", "discarded"], "none")
     # transformers counts an accepted token that ended the text as the target's own.
     ended = b'{"prompt_ids": [1]}\n{"candidate_ids": [7, 8, 9], "num_matches": 1, "added_ids": [7, 8]}'
-    [round] = import_run(ended, "transformers", RecordOptions(tokenizer=FakeTokenizer())).rounds
-    assert [*(token.status for token in round.drafted), round.emitted.kind] == ["accepted"] * 2 + ["discarded", "none"]
+    trace = import_run(ended, "transformers", KNOWN)
+    assert (statuses(trace), trace.rounds[0].emitted.kind) == ([["accepted", "accepted", "discarded"]], "none")
 
 
-EQUAL = '{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'
-STREAM = f"data: {EQUAL}\n\ndata: [DONE]\n"
-REFUSED = yaml.safe_load((RECORDS.parent / "records_refused.yaml").read_text("utf-8"))
+STEPS = {"num_spec_tokens": 4, "per_step_drafted": [3, 2], "per_step_accepted": [2, 0]}  # 1 + 3 + 1 tokens
+
+
+def answer(*choices: dict[str, Any], steps: dict[str, Any] = STEPS, **fields: Any) -> list[Fields]:
+    """The pieces of a stream of vLLM, one choice each; the last piece has the usage and the steps."""
+    pieces = [{"model": "a/model", "created": 1795000000, "choices": [{"index": 0} | each]} for each in choices]
+    pieces[-1] |= {"metrics": {"speculative_decoding": steps}} | fields
+    return [Fields(f"line {number}", each) for number, each in enumerate(pieces, start=1)]
+
+
+ONLY, USAGE = {"text": "One two, 3!"}, {"completion_tokens": 5}
+WORDS = ONLY | {"logprobs": {"tokens": ["One", " two", ",", " 3", "!"]}}
+IDS = ONLY | {"token_ids": [9241, 5304, 264, 882, 11], "finish_reason": "stop"}
+IN_PIECES = [
+    {"text": "One two", "logprobs": {"tokens": ["One", " two"]}, "token_ids": [9241, 5304]},
+    {"text": ",", "logprobs": {"tokens": [","]}, "token_ids": [264], "finish_reason": "length"},
+    {"text": "", "token_ids": []},
+]
+WHOLE_STEP = {"per_step_drafted": [4], "per_step_accepted": [4], "num_spec_steps": 1}
+ANSWERS: dict[str, tuple[list[Fields], RecordOptions]] = {
+    "texts of tokens": (answer(WORDS | {"finish_reason": "length"}, usage=USAGE), NOTHING),
+    "texts and ids, a known tokenizer": (answer(WORDS | IDS), KNOWN),
+    "a text without an end": (answer(ONLY, usage=USAGE), NOTHING),
+    "ids, a known tokenizer": (answer(IDS | {"prompt_token_ids": [7, 8]}), KNOWN),
+    "a text, at a string": (answer(ONLY | {"finish_reason": "stop", "stop_reason": "!"}, usage=USAGE), NOTHING),
+    "in pieces, inside the last step": (answer(*IN_PIECES, steps=WHOLE_STEP, prompt_token_ids=[5, 6]), NOTHING),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_of_vllm(name: str, snapshot: SnapshotAssertion) -> None:
+    read = asdict(vllm.steps(*ANSWERS[name]))
+    fields = {field: value for field, value in read.items() if value not in (None, (), [], "", 0.0, False)}
+    assert [f"{field}: {value!r}" for field, value in fields.items()] == snapshot
+
+
+UNREADABLE: dict[str, list[Fields]] = {
+    "no steps": answer(WORDS, steps={"num_spec_steps": 0}),
+    "no drafted": answer(WORDS, steps={"per_step_accepted": [1]}),
+    "tokens without a text": answer({"text": ""}, usage=USAGE),
+    "a day too far": answer(WORDS, created=10**12 + 1, usage=USAGE),
+}
+
+
+def test_an_answer_of_vllm_that_does_not_say_its_rounds_is_refused(snapshot: SnapshotAssertion) -> None:
+    said = {name: refusal(partial(vllm.steps, pieces, NOTHING)) for name, pieces in UNREADABLE.items()}
+    assert said == snapshot
+
+
+def test_a_benchmark_of_vllm_has_counts_where_something_was_drafted() -> None:
+    """Its figures: `test_bench_importers.py`."""
+    plain = {"model_id": "a/model", "output_lens": [3], "ttfts": [0.25], "itls": [[0.5]]}
+    drafts = {"spec_decode_num_drafts": 10, "spec_decode_draft_tokens": 40, "spec_decode_accepted_tokens": 25}
+    files = [Fields("", plain), Fields("", plain | drafts)]
+    assert [run.counts and run.counts.drafted for run in vllm.bench(files) or []] == [None, 40]
+    assert all(vllm.bench([*files, Fields("", other)]) is None for other in ({"ttfts": [0.25]}, {"model_id": "a"}))
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_the_run_in_the_record_of_a_public_report(name: str) -> None:
+    expected, read = REPORTED[name], partial(import_run, report(name).read_bytes(), REPORTED[name]["system"])
+    if "says" in expected:
+        assert refusal(read).startswith(expected["says"])
+        return
+    trace = read()
+    assert [f"{round.accepted}/{len(round.drafted)}" for round in trace.rounds] == expected["rounds"]
+    assert sum(round.emits for round in trace.rounds) == expected["tokens"]
+    assert any(expected.get("note", "") in note for note in known(trace.imported).notes)
+    if "pieces" in expected:
+        shown = [[token.shown for token in round.accepted_tokens] + [round.emitted.text] for round in trace.rounds]
+        assert [piece for pieces in shown for piece in pieces if piece] == expected["pieces"]
 
 
 @pytest.mark.parametrize(("name", "old", "new", "says"), REFUSED)
 def test_a_record_that_does_not_say_the_rounds_is_refused_with_what_is_missing(
     name: str, old: str, new: str, says: str
 ) -> None:
-    assert says in refusal(changed(name, (old, new)), SYSTEM_OF[name], tokenizer=FakeTokenizer())
+    assert says in refusal(lambda: import_run(changed(name, (old, new)), SYSTEM_OF[name], KNOWN))
 
 
 class Another(FakeTokenizer):
@@ -154,10 +200,14 @@ class Another(FakeTokenizer):
         return [1, 2, 3]
 
 
+EQUAL = b'{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'
+STREAM = b"data: %b\n\ndata: [DONE]\n" % EQUAL
+
+
 @pytest.mark.parametrize(
     ("content", "system", "given", "says"),
     [
-        (f"{STREAM}\n{STREAM}".encode(), "llama.cpp", {}, "Line 5 follows “[DONE]”: the record holds more than one"),
+        (STREAM + b"\n" + STREAM, "llama.cpp", {}, "Line 5 follows “[DONE]”: the record holds more than one"),
         (record(TRANSFORMERS), "transformers", {}, "--tokenizer"),
         (record(LM_STUDIO), "lmstudio", {"tokenizer": Another()}, "makes 3 tokens"),
         (b"{}", "ollama", {}, "vllm, sglang, llama.cpp"),
@@ -165,54 +215,14 @@ class Another(FakeTokenizer):
     ],
 )
 def test_what_else_is_refused(content: bytes, system: str, given: dict[str, Any], says: str) -> None:
-    assert says in refusal(content, system, **given)
-
-
-HOSTILE = {
-    "empty": b"",
-    "only the end of a stream": b"data: [DONE]\n",
-    "not UTF-8": b"\xff\xfe\x00",
-    "a page": b"<!DOCTYPE html><title>502 Bad Gateway</title>",
-    "a list of numbers": b"[1, 2]",
-    "nested objects": b'{"a":' * 100_000,
-    "not a number": b'{"usage": {"completion_tokens": NaN}}',
-    "a number of 5,000 digits": b'{"usage": {"completion_tokens": ' + b"1" * 5_000 + b"}}",
-    "half a character": b'{"model": "\\ud800", "choices": [{"text": "a"}], "usage": {"completion_tokens": 1}}',
-    "an error of the server": b'{"error": {"code": 400, "message": "no"}}',
-    "a list where an object belongs": b'{"choices": {}, "timings": [], "meta_info": 3, "stats": 1, "fragments": 2}',
-    "many tokens": b'{"usage": {"completion_tokens": 1000000000}, "choices": [{"text": "a"}]}',
-    "many lines": b"{}\n" * 300_000,
-}
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_record_gets_one_sentence(system: str, content: bytes) -> None:
-    assert len(refusal(content, system, tokenizer=FakeTokenizer())) < 1_500
-
-
-MADE: dict[str, tuple[Callable[[Trace], Trace], TraceLimits]] = {
-    "prefill_seconds.target": (lambda t: replace(t, prefill_seconds=PrefillSeconds(math.nan, None)), UPLOAD),
-    "output.text": (lambda t: replace(t, output=replace(t.output, text="x" * 2_000_001)), UPLOAD),
-    "prompt.tokens.0": (lambda t: replace(t, prompt=replace(t.prompt, tokens=[1])), UPLOAD),  # type: ignore[list-item]
-    "contradicts itself": (lambda t: replace(t, rounds=t.rounds[1:]), UPLOAD),
-    "larger than 0 MB": (lambda t: t, replace(UPLOAD, megabytes=0)),
-}
-
-
-@pytest.mark.parametrize("says", MADE)
-def test_a_made_trace_has_the_bounds_of_a_file(says: str) -> None:
-    change, limits = MADE[says]
-    with pytest.raises(InputError, match=says):
-        check_trace(change(imported(CHAT)), limits)
+    assert says in refusal(lambda: import_run(content, system, RecordOptions(**given)))
 
 
 @pytest.mark.parametrize("count", [1, 3, 60])
 def test_a_text_is_cut_into_as_many_pieces_as_there_are_tokens(count: int) -> None:
     for text in ("", "a", TEXT, "日本語のテキスト", "word " * 30, " " * 12):
         pieces = cut(text, count)
-        assert len(pieces) == count
-        assert "".join(pieces) == text
+        assert (len(pieces), "".join(pieces)) == (count, text)
         assert all(pieces) or len(text) < count
     assert cut("one two three four", 4) == ["one", " two", " three", " four"]
 
@@ -221,76 +231,75 @@ def test_a_text_is_cut_into_as_many_pieces_as_there_are_tokens(count: int) -> No
 def test_a_text_that_is_a_word_of_a_record_makes_no_record(word: str) -> None:
     """Found: a run whose prompt was meta_info could not be opened, because it was taken for an answer of SGLang."""
     trace = fake_trace()
-    texts = [word, f'"{word}": [1]', f'\\"{word}\\": [1]']
-    prompt = replace(trace.prompt, text=word, tokens=(texts * len(trace.prompt.tokens))[: len(trace.prompt.tokens)])
+    texts = [word, f'"{word}": [1]', f'\\"{word}\\": [1]'] * len(trace.prompt.tokens)
+    prompt = replace(trace.prompt, text=word, tokens=texts[: len(trace.prompt.tokens)])
     content = dump_trace(replace(trace, prompt=prompt)).encode()
-    assert system_of(content) is None
-    assert open_run(content).prompt.text == word
+    assert (system_of(content), open_run(content).prompt.text) == (None, word)
     assert system_of(f'{{"{word}" : 1}}'.encode()) is not None
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_run_that_was_imported_is_saved_and_opened_again(system: str) -> None:
     """Its tokens have few bytes, because most of their fields are empty; that does not make it a hostile file."""
-    given = RecordOptions(tokenizer=FakeTokenizer() if system == "transformers" else None)
-    trace = open_run(RECORDS_OF[system](60), given)
+    make, given = RECORDS_OF[system], KNOWN if system == "transformers" else NOTHING
+    trace = open_run(make(60), given)
     assert open_run(dump_trace(trace).encode()) == trace
-    with pytest.raises(InputError, match="steps; at most 2,000 can be shown here"):
-        open_run(RECORDS_OF[system](2_001), given)
-    with pytest.raises(InputError, match="may have 1 MB here"):
-        open_run(RECORDS_OF[system](60) + b" " * 1_000_000, given)
+    assert "steps; at most 2,000 can be shown here" in refusal(lambda: open_run(make(2_001), given))
+    assert "may have 1 MB here" in refusal(lambda: open_run(make(60) + b" " * 1_000_000, given))
 
 
 # The name of a model that is here.
 ITS = import_run(record(CHAT), "vllm", RecordOptions(prompt="Tell a story.", target="wren-base", draft="a head"))
+BOTH = replace(ITS, autoregressive=replace(known(fake_trace(tokens=12).autoregressive), alternating=True))
+
+
+def test_a_trace_that_is_made_of_a_record_has_the_bounds_of_a_file() -> None:
+    odd = replace(ITS, prefill_seconds=PrefillSeconds(math.nan, None))
+    for trace, limits, says in (
+        (odd, UPLOAD, "prefill_seconds.target"),
+        (replace(ITS, rounds=ITS.rounds[1:]), UPLOAD, "contradicts itself"),
+        (ITS, replace(UPLOAD, megabytes=0), "larger than 0 MB"),
+    ):
+        assert says in refusal(partial(check_trace, trace, limits))
 
 
 def test_counts_are_exact_and_no_figure_is_made_without_times() -> None:
     assert metrics.count(ITS.rounds).acceptance_rate == pytest.approx(7 / 12)
     assert [place.judged for place in metrics.count_by_position(ITS.rounds, 3)] == [4, 3, 2]
-    assert metrics.speedup(ITS) is metrics.costs(ITS) is terms_of(ITS) is None
-    assert speedup_interval(ITS) is verdict_of_run(ITS) is None
-    assert explain_no_verdict(ITS)
-    plain = replace(fake_trace(tokens=12).autoregressive, alternating=True)  # type: ignore[type-var]
-    both = replace(ITS, autoregressive=plain)
-    assert all(speedup is None for trace in (ITS, both) for _, speedup in metrics.running(trace))
-    assert metrics.speedup(both) is metrics.costs(both) is speedup_interval(both) is verdict_of_run(both) is None
-    assert explain_no_verdict(both) not in (None, explain_no_verdict(ITS))
+    for trace in (ITS, BOTH):
+        assert metrics.speedup(trace) is metrics.costs(trace) is terms_of(trace) is None
+        assert speedup_interval(trace) is verdict_of_run(trace) is None
+        assert all(speedup is None for _, speedup in metrics.running(trace))
+    assert None not in (reasons := {explain_no_verdict(ITS), explain_no_verdict(BOTH)})
+    assert len(reasons) == 2
+    assert "This run has no times" in refusal(lambda: known_seconds(None))
 
 
 def test_the_stage_and_pages_draw_what_is_unknown_as_unknown() -> None:
     (data,) = drawn_traces(ITS, source="recorded")
     assert (data["timed"], data["imported"], data["drafter"]) == (False, True, "other")
     assert [chip["text"] for chip in data["rounds"][2]["chips"]] == [" a", NOT_REPORTED, NOT_REPORTED, " cat"]
-    assert all(moment == 0 for round in data["rounds"] for moment in round["ms"])
-    assert all(round["alone"] is None for round in data["rounds"])
-    assert all(round["after"]["speedup"] is None for round in data["rounds"])
+    assert all(not any(each["ms"]) and each["alone"] is each["after"]["speedup"] is None for each in data["rounds"])
     page = offline_page(ITS)
     assert "0 parameters" not in page
     assert "<dt>Sampling</dt><dd>not reported</dd>" in page
-    assert offline_page(replace(fake_trace(tokens=12), drafter=None, rounds=[])), "the target alone"
     assert NOT_REPORTED in round_picture(ITS, 8)
-
-
-def test_frames_and_names_leave_out_what_is_not_known() -> None:
     tokens = ITS.to_frame()
-    assert all(round.draft_seconds is None for round in ITS.rounds)
-    assert [round.emits for round in ITS.rounds] == [1, 4, 2, 1, 4]
     assert tokens["id"].isna().all()
-    assert (tokens["text"] == NOT_REPORTED).sum() == 5
-    assert str(tokens["id"].dtype) == "Int64"
+    assert ((tokens["text"] == NOT_REPORTED).sum(), str(tokens["id"].dtype)) == (5, "Int64")
+
+
+def test_the_worksheet_starts_from_its_acceptance_alone() -> None:
     assert pair_name(ITS) == "a head → wren-base"
+    assert changed_weights(ITS) == [], "its weights are not reported, so they do not differ"
     assert start_of_run(ITS, "an imported run", "recorded") is None, "it has no costs to start from"
+    assert start_of_file(replace(ITS, rounds=ITS.rounds[:1])) is None, "nothing was judged"
     start = known(start_of_file(ITS))
     assert (start.label, start.acceptance_only) == ("the opened file: a head → wren-base", True)
     assert (start.drafted, start.accepted, start.model.draft_length) == (12, 7, 3)
     assert start.model.alpha == pytest.approx(7 / 9)
-    assert start_of_file(replace(ITS, rounds=ITS.rounds[:1])) is None, "nothing was judged"
-    assert changed_weights(ITS) == [], "its weights are not reported, so they do not differ"
     own = known(start_of_file(fake_trace(tokens=24)))
     assert (own.acceptance_only, own.model.cost_ratio > 0) == (False, True)
-    with pytest.raises(InputError, match="This run has no times"):
-        known_seconds(None)
 
 
 @pytest.mark.parametrize(("name", "more"), [("nowhere.json", []), (TRANSFORMERS, []), (CHAT, ["--temperature", -1])])

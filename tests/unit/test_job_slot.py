@@ -11,11 +11,10 @@ import pytest
 from specviz.core.metrics import Costs, count, speedup
 from specviz.core.request import RunRequest
 from specviz.core.settings import DecodeSettings
-from specviz.core.trace import Autoregressive, EmittedToken, Round, Trace
+from specviz.core.trace import Autoregressive, EmittedToken, Output, Round, Trace
 from specviz.data.texts import page_texts
 from specviz.measure.paired import Pace, pace_of_costs
 from specviz.measure.sweep.plan import SweepPlan
-from specviz.service import EngineService
 from specviz.service import protocol as wire
 from specviz.service.job import JobView, tokens_in
 from specviz.service.service import sharing_key
@@ -26,16 +25,26 @@ from specviz.ui.watch.watch_state import FIRST, MAX_RUNS, MAX_TOKENS, WatchState
 from specviz.ui.when_it_helps.sweeps import HERE, WhenItHelpsState
 from tests.support.fake_rows import a_row
 from tests.support.fake_service import FakeService
-from tests.support.fake_traces import fake_trace
+from tests.support.fake_traces import fake_trace, run_of
 from tests.support.known import known
-from tests.support.replaying_engine import header, output
 from tests.unit.test_verdict import CALIBRATED, in_turns
 
-PLAN = SweepPlan((), (), (1,))
 COSTS = Costs(0.01, 0.1, {1: 1.0, 5: 1.5}, 0.1)
-REQUEST = RunRequest("Once")
-OTHER = RunRequest("Once", draft="lookup")
+REQUEST, OTHER = RunRequest("Once"), RunRequest("Once", draft="lookup")
 A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
+
+
+def a_sweep(job: int) -> wire.Sweep:
+    return wire.Sweep(job, SweepPlan((), (), (1,)))
+
+
+@pytest.fixture
+def slot(service: FakeService) -> JobSlot:
+    """With job 1 under way."""
+    made = JobSlot("sweep")
+    assert (made.view.state, made.busy, made.refresh()) == ("idle", False, False)
+    assert (made.start(a_sweep), service.started, made.view.state) == (1, True, "waiting")
+    return made
 
 
 @pytest.mark.parametrize(
@@ -48,13 +57,8 @@ A_ROUND = Round(0, 0.001, 0.002, 0.0, [], EmittedToken("bonus", 0))
     ],
 )
 def test_a_job_goes_from_idle_to_its_end_has_what_it_found_and_its_slot_can_be_used_again(
-    service: FakeService, state: str, message: str, end: Callable[[FakeService, JobSlot], object]
+    service: FakeService, slot: JobSlot, state: str, message: str, end: Callable[[FakeService, JobSlot], object]
 ) -> None:
-    slot = JobSlot("sweep")
-    assert (slot.view.state, slot.busy, slot.view.items) == ("idle", False, ())
-    assert not slot.refresh()
-    assert slot.start(lambda job: wire.Sweep(job, PLAN)) == 1
-    assert (service.started, slot.view.state) == (True, "waiting")
     events = (wire.Loading(1, "wren-base"), wire.JobProgress(1, "measuring", 2), wire.JobItem(1, "sweep", "a"))
     for event, now in zip(events, ("loading", "running", "running"), strict=True):
         service.tell(event)
@@ -65,66 +69,58 @@ def test_a_job_goes_from_idle_to_its_end_has_what_it_found_and_its_slot_can_be_u
     cancelled = [*service.cancelled]
     slot.cancel()
     assert service.cancelled == cancelled, "there is nothing to cancel"
-    slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert (slot.view.state, slot.view.message, slot.view.items) == ("waiting", "", ())
+    slot.start(a_sweep)
+    assert slot.view == JobView(2)
     slot.reset()
     assert (slot.view.state, service.cancelled) == ("idle", [*cancelled, "sweep"])
 
 
 @pytest.mark.parametrize("look", ["wait", "refresh"])
-def test_a_job_replaced_meanwhile_is_no_error(service: FakeService, monkeypatch: pytest.MonkeyPatch, look: str) -> None:
+def test_a_job_replaced_meanwhile_is_no_error(
+    service: FakeService, slot: JobSlot, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
     """Found in the app: holding an arrow key on the Temperature slider showed "This run is no longer kept" in red.
 
     Streamlit begins the page's next run while the one before still waits, so its job is replaced and lost meanwhile.
     """
-    slot = JobSlot("run")
-    slot.start(lambda job: wire.Run(job, RunRequest("old")))
 
     def while_waiting(job: int, *_: object) -> JobView:
-        slot.start(lambda job: wire.Run(job, RunRequest("new")))
+        slot.start(a_sweep)
         return FakeService.view(service, job)
 
     monkeypatch.setattr(service, "wait" if look == "wait" else "view", while_waiting)
     assert not (slot.wait(0.01) if look == "wait" else slot.refresh())
-    assert (slot.view.job, slot.view.state, slot.view.message) == (2, "waiting", "")
+    assert slot.view == JobView(2)
 
 
-def test_the_end_is_waited_for_only_so_long(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    slot = JobSlot("sweep")
-    slot.start(lambda job: wire.Sweep(job, PLAN))
-    assert not slot.wait_for_end(0.01)
-    assert slot.busy
+def test_the_end_is_waited_for_only_so_long(
+    service: FakeService, slot: JobSlot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (slot.wait_for_end(0.01), slot.busy) == (False, True)
 
     def end_soon(job: int, *_: object) -> JobView:
         service.tell(wire.JobFinished(job))
         return service.view(job)
 
     monkeypatch.setattr(service, "wait", end_soon)
-    assert slot.wait_for_end(3600)
-    assert slot.view.state == "done"
+    assert (slot.wait_for_end(3600), slot.view.state) == (True, "done")
 
 
 def test_a_lost_race_or_sweep_keeps_what_was_finished_once(service: FakeService) -> None:
-    racing = RaceState(started=RaceEntry())
+    racing, sweeps = RaceState(started=RaceEntry()), WhenItHelpsState()
     racing.slot.start(lambda job: wire.Race(job, RaceEntry().request(), RaceEntry().prompts))
-    service.tell(wire.JobProgress(1, "timing", 4), wire.JobItem(1, "race", "a lap"))  # type: ignore[arg-type]
-    racing.refresh()
+    sweeps.slot.start(a_sweep)
+    service.tell(wire.JobProgress(1, "timing", 4), wire.JobItem(1, "race", "a lap"))
+    service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
+    for page in (racing, sweeps):
+        page.refresh()
     service.expire("ada")
-    racing.refresh()
+    for page in (racing, sweeps, sweeps):
+        page.refresh()
     assert (racing.laps, racing.slot.view.state) == (["a lap"], "lost")
     assert re.findall(r"\d+", racing.ended) == ["1", "4"]
-    sweeps = WhenItHelpsState()
-    sweeps.slot.start(lambda job: wire.Sweep(job, PLAN))
-    service.tell(wire.JobItem(2, "sweep", a_row()), wire.JobItem(2, "sweep", "One cannot be measured."))
-    sweeps.refresh()
-    service.expire("ada")
-    for _ in range(2):
-        sweeps.refresh()
-    assert (len(sweeps.rows[HERE]), sweeps.problems, sweeps.slot.ended) == (
-        1,
-        ["One cannot be measured."],
-        page_texts("shared")["lost"],
-    )
+    found = len(sweeps.rows[HERE]), sweeps.problems, sweeps.slot.ended
+    assert found == (1, ["One cannot be measured."], page_texts("shared")["lost"])
 
 
 def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,33 +136,22 @@ def test_a_race_says_how_much_it_writes_and_how_long_that_takes(monkeypatch: pyt
     assert "min" in size_sentence(greatest, None, known(recorded))
 
 
-def test_costs_that_are_known_are_shared_and_give_a_pace() -> None:
+def test_costs_give_a_pace() -> None:
     pace = pace_of_costs(COSTS)
     assert (pace.plain, pace.speculative) == (0.01, pytest.approx(0.01 * (4 * 0.1 + 1.5 + 0.1) / 3))
     assert pace.both == pytest.approx(pace.plain + pace.speculative)
-    service = EngineService(["none"])
-    assert service.known_costs(OTHER) is None
-    key = known(sharing_key(wire.Calibrate(1, replace(OTHER, prompt="another"))))
-    service._costs[key] = wire.CostsResult(COSTS)
-    assert service.known_costs(OTHER) == COSTS
-
-
-def watching() -> WatchState:
-    made = WatchState(asked=REQUEST)
-    made.run.start(lambda job: wire.Run(job, REQUEST))
-    return made
 
 
 def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: FakeService) -> None:
-    page = watching()
-    service.tell(wire.RunStarted(1, header(wire.Run(1, REQUEST))))
+    page = WatchState(asked=REQUEST)
+    page.run.start(lambda job: wire.Run(job, REQUEST))
+    service.tell(wire.RunStarted(1, run_of([])))
     page.refresh()
     assert (page.notice, page.shown.run_id) == (None, FIRST), "nothing to show before its first round"
-    service.tell(wire.Rounds(1, [A_ROUND], output(1), Autoregressive([0.01], [0], alternating=True)))
+    first, ended = Autoregressive([0.01], [0], alternating=True), Output([0], "t", "eos")
+    service.tell(wire.Rounds(1, [A_ROUND], replace(ended, stopped_by=None), first))
     page.refresh()
-    assert page.shown.run_id == "live-1"
-    assert page.shown.trace.autoregressive == Autoregressive([0.01], [0], alternating=True)
-    ended = replace(output(1), stopped_by="eos")
+    assert (page.shown.run_id, page.shown.trace.autoregressive) == ("live-1", first)
     service.tell(wire.Rounds(1, [], ended, Autoregressive([0.01, 0.02], [1, 2], alternating=True)))
     page.refresh()
     assert page.notice == "now only the target alone: 3 tokens", "a sampled text may be longer"
@@ -178,13 +163,11 @@ def test_a_run_is_shown_from_its_first_round_and_collected_when_done(service: Fa
 
 def test_costs_belong_to_the_pair_they_were_measured_for(service: FakeService) -> None:
     """The visitor may choose another pair while they are measured. Engines that were busy meanwhile are said."""
-    page = WatchState(asked=REQUEST)
+    page, found = WatchState(asked=REQUEST), wire.CostsResult(COSTS, beside=2)
     page.costs.measure(REQUEST)
-    service.tell(wire.JobItem(1, "calibrate", wire.CostsResult(COSTS)), wire.JobFinished(1))
-    ticket = known(service._sessions.ticket(1))
-    ticket.job.view = replace(ticket.job.view, items=(wire.CostsResult(COSTS, beside=2),))
+    service.tell(wire.JobItem(1, "calibrate", found), wire.JobFinished(1))
     page.costs.measure(OTHER)
-    assert page.costs.found == {pair_key(REQUEST): wire.CostsResult(COSTS, beside=2)}
+    assert page.costs.found == {pair_key(REQUEST): found}
     assert [command.request for command in service.commands] == [REQUEST, OTHER]
     assert "2 other engines were busy" in (beside_line(2) or "")
     assert beside_line(0) is None

@@ -3,7 +3,6 @@
 import re
 from itertools import product
 from pathlib import Path
-from xml.etree.ElementTree import fromstring
 
 import pytest
 import yaml
@@ -17,10 +16,8 @@ from specviz.core.texts import fill, spell_count
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
-from specviz.data.links.hidden import HIDEABLE, hidden_in, written
 from specviz.data.links.page_names import FORMER
 from specviz.models.draft_menu import linked_names
-from specviz.player.scorm import manifest
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
 from tests.support.known import known
 
@@ -38,35 +35,41 @@ minutes: 3
 goals:
   - See a round.
 moments:{MOMENT}"""
-ANSWER = "Line 11, “answer”"
 
 
-def problems_of(text: str | bytes) -> list[str]:
+def changed(old: str, new: str) -> bytes:
+    assert PLAN.count(old) == 1
+    return PLAN.replace(old, new).encode()
+
+
+def plan_with(old: str, new: str) -> LessonPlan:
+    return parse_plan(changed(old, new), "own")
+
+
+def problems_of(text: bytes) -> list[str]:
     with pytest.raises(PlanError) as refused:
-        parse_plan(text if isinstance(text, bytes) else text.encode(), "own")
+        parse_plan(text, "own")
     return refused.value.problems
 
 
 def test_a_plan_is_read_with_everything_in_it() -> None:
-    plan = parse_plan(PLAN.encode(), "own")
-    assert (plan.name, plan.title, plan.minutes, plan.goals) == ("own", "A plan", 3, ("See a round.",))
     screen = Screen.from_link(LINK)
-    assert plan.moments == (Moment("One moment", 3, screen, "Which guess fails: the first?", "The third."),)
+    moment = Moment("One moment", 3, screen, "Which guess fails: the first?", "The third.")
+    assert parse_plan(PLAN.encode(), "own") == LessonPlan("A plan", 3, ("See a round.",), (moment,), "own")
     assert (screen.link, screen.page, screen.step, screen.run is not None) == (LINK, "watch", 4, True)
-    text = PLAN.replace("A plan", "2026-01-01").replace("The third.", "yes").replace("See a round.", "010")
-    plan = parse_plan(text.encode(), "own")
-    assert (plan.title, plan.moments[0].answer, plan.goals) == ("2026-01-01", "yes", ("010",)), "YAML's other kinds"
-    text = PLAN.replace("run=first", "target=someone/else").encode()
-    assert parse_plan(text, "own").moments[0].screen.last("target") == "someone/else"
+    # YAML's other kinds
+    assert (plan_with("A plan", "2026-01-01").title, plan_with("See a round.", "010").goals) == ("2026-01-01", ("010",))
+    assert plan_with("The third.", "yes").moments[0].answer == "yes"
+    assert plan_with("run=first", "target=someone/else").moments[0].screen.last("target") == "someone/else"
     with pytest.raises(PlanError, match="target=someone/else is not known here"):
-        parse_plan(text, "own", ["wren-base", "wren-nano"])
+        parse_plan(changed("run=first", "target=someone/else"), "own", ["wren-base", "wren-nano"])
 
 
 def test_all_problems_of_a_file_come_at_once_each_with_its_place(snapshot: SnapshotAssertion) -> None:
     moment = (
         "title: One\n    minutes: 3\n    link: https://example.org/?run=first\n    question:\n    anwser: The third."
     )
-    assert problems_of(f"\nminutes: soon\ngoals: See.\nmoments:\n  - {moment}\n  - just a text\n") == snapshot
+    assert problems_of(f"\nminutes: soon\ngoals: See.\nmoments:\n  - {moment}\n  - just a text\n".encode()) == snapshot
 
 
 ELSEWHERE = ("javascript:alert(1)", "//example.org/", "/\\example.org", "//[", "../be_the_draft")
@@ -74,41 +77,18 @@ UNFIT = ("./?prompt=two words", "./?prompt=\N{RIGHT-TO-LEFT OVERRIDE}x", "./?run
 UNFIT += ("./?" + "&".join(f"a{number}=1" for number in range(100)),)
 UNKNOWN = ("gamma=99", "view=huge", "run=story-nothing", "hide=result,everything", "run=first&moment=2")
 LINKS = (*ELSEWHERE, *UNFIT, *(f"./?{query}" for query in UNKNOWN))
-REFUSED: list[tuple[str, str, str]] = [  # what is replaced in the plan, by what, and how the problem begins
-    ("3\ngoals", "2\ngoals", "The moments take 3 minutes together"),
-    ("title: A plan", "title: A plan\ntitle: B", "Line 3: “title” is there twice"),
-    ("The third.", "x" * 1_001, f"{ANSWER}: it has 1,001, and 1,000"),
-    ("The third.", "[a, b]", f"{ANSWER}: write a text here"),
-    ("  - See a round.", "  []", "Line 5, “goals”: write a list here"),
-    *((LINK, f'"{link}"'.replace("\\", "\\\\"), "Line 9, “link”: ") for link in LINKS),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "problem"), REFUSED, ids=range(len(REFUSED)))
-def test_what_does_not_fit_or_opens_no_screen_of_this_app_is_refused(old: str, new: str, problem: str) -> None:
-    assert PLAN.count(old) == 1
-    assert problems_of(PLAN.replace(old, new))[0].startswith(problem)
-
-
-def test_problems_are_short_and_not_too_many() -> None:
-    assert "and 30 is the most" in problems_of(PLAN + MOMENT * 30)[0]
-    assert all(len(problem) < 200 for problem in problems_of((f"{'k' * 900}: x\n") * 2))
-    many = problems_of("\n".join(f"field{i}: x" for i in range(100)))
-    assert len(many) == plans.MAX_PROBLEMS + 1
-    assert " 74 " in many[-1]
-
-
-def test_a_link_to_any_page_is_taken_and_one_that_names_a_page_as_before_opens_the_page_of_today() -> None:
-    for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
-        assert parse_plan(PLAN.replace(LINK, link).encode(), "own")
-    for (before, today), start in product(FORMER.items(), ("./", "/", "")):
-        (moment,) = parse_plan(PLAN.replace(LINK, f"{start}{before}?seed=3").encode(), "own").moments
-        assert moment.screen.link == f"./{today}?seed=3"
-
-
-HOSTILE = [
+REFUSED: list[tuple[bytes, str]] = [  # a file, and what its first problem says
+    (changed("3\ngoals", "2\ngoals"), "The moments take 3 minutes together"),
+    (changed("title: A plan", "title: A plan\ntitle: B"), "Line 3: “title” is there twice"),
+    (changed("The third.", "x" * 1_001), "Line 11, “answer”: it has 1,001, and 1,000"),
+    (changed("The third.", "[a, b]"), "Line 11, “answer”: write a text here"),
+    (changed("  - See a round.", "  []"), "Line 5, “goals”: write a list here"),
+    ((PLAN + MOMENT * 30).encode(), "and 30 is the most"),
+    *((changed(LINK, f'"{link}"'.replace("\\", "\\\\")), "Line 9, “link”: ") for link in LINKS),
     (b"", "The file is empty"),
     *((text, "not plain text in UTF-8") for text in (b"\xff\xfe\x00", b"title: \x00", b'title: "\\UFFFFFFFF"')),
+    # before: escaped, as in "\\x01", it came into a manifest that no learning system reads, or was a traceback
+    *((b'title: "\\u%s"' % code, "not plain text in UTF-8") for code in b"0001 001b 007f d800 fffe".split()),
     (b"x" * (plans.MAX_BYTES + 1), "more than 64,000 bytes"),
     *((text, "no deeper lists") for text in (b"[" * 60_000, b"- " * 30_000)),
     *((text, "no anchors") for text in (b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]", b"title: *nothing")),
@@ -118,56 +98,39 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_file_gives_one_sentence(text: bytes, said: str) -> None:
-    [problem] = problems_of(text)
-    assert said in problem
-    assert len(problem) < 400
+@pytest.mark.parametrize(("text", "said"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_no_plan_of_this_app_or_does_harm_is_refused_in_a_sentence(text: bytes, said: str) -> None:
+    first, *_ = problems_of(text)
+    assert said in first
+    assert len(first) < 400
 
 
-CODES = [
-    *range(0x22), 0x41, *range(0x7E, 0xA2), 0xE9, 0xFF, 0x200B, 0x2028, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFEFF,
-    0xFFFD, 0xFFFE, 0xFFFF, 0x1F600,
-]  # fmt: skip
+def test_problems_are_short_and_not_too_many() -> None:
+    assert all(len(problem) < 200 for problem in problems_of(f"{'k' * 900}: x\n".encode() * 2))
+    *_, last = many = problems_of("\n".join(f"field{i}: x" for i in range(100)).encode())
+    assert (len(many), " 74 " in last) == (plans.MAX_PROBLEMS + 1, True)
 
 
-@pytest.mark.parametrize("text", ["A plan", "See a round.", "One moment", "The third.", "minutes"])
-def test_a_character_that_xml_does_not_allow_is_in_no_text_of_a_plan(text: str) -> None:
-    """Before: escaped, as in "\\x01", it came into a manifest that no learning system reads, or was a traceback."""
-    refused = set()
-    for code in CODES:
-        try:
-            plan = parse_plan(PLAN.replace(text, f'"{text}\\U{code:08x}"', 1).encode(), "own")
-        except PlanError as error:
-            refused |= {code} if error.problems == ["The file is not plain text in UTF-8."] else set()
-        else:
-            assert fromstring(manifest(plan))[1][0][0].text == plan.title
-    assert {0, 1, 0x1B, 0x7F, 0xD800, 0xFFFE} <= refused
-    assert refused & {0x20, 0x41, 0xE9, 0xE000, 0xFEFF, 0x1F600} == set()
+def test_a_link_to_any_page_is_taken_and_one_that_names_a_page_as_before_opens_the_page_of_today() -> None:
+    for link in ("./", "/", "?run=first", "./?run=00ff00ff00ff00ff&gamma=3", "learn?part=quiz", "/race"):
+        assert plan_with(LINK, link)
+    for (before, today), start in product(FORMER.items(), ("./", "/", "")):
+        assert plan_with(LINK, f"{start}{before}?seed=3").moments[0].screen.link == f"./{today}?seed=3"
+    assert Screen.from_link("./").link == "./"
+    race = Screen.from_link("race?preset=story-1&preset=code-2")
+    assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
 
 
 def test_a_server_has_its_own_plans_and_those_of_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "week-3.yaml").write_text(PLAN)
-    (tmp_path / "broken.yaml").write_text("title: x")
-    (tmp_path / "Not a name.yaml").write_text(PLAN)
-    (tmp_path / "ten-minutes.yaml").write_text(PLAN)
+    for name in ("week-3", "broken", "Not a name", "ten-minutes"):
+        (tmp_path / f"{name}.yaml").write_text("title: x" if name == "broken" else PLAN)
     monkeypatch.setenv("SPECVIZ_LESSONS", str(tmp_path))
     found = {plan.name: plan.title for plan in plans.all_plans.__wrapped__()}
     assert list(found) == ["ten-minutes", "fifty-minutes", "week-3"]
     assert found["ten-minutes"] == "Ten minutes"  # the app's own name means the app's own plan
     assert "broken.yaml is left out" in caplog.text
-
-
-def test_a_screens_link_and_names_to_hide_are_read() -> None:
-    assert Screen.from_link("./").link == "./"
-    race = Screen.from_link("race?preset=story-1&preset=code-2")
-    assert (race.params, race.link) == ({"preset": ["story-1", "code-2"]}, "./race?preset=story-1&preset=code-2")
-    assert hidden_in(["result,texts", " costs ,"]) == ({"result", "texts", "costs"}, [])
-    assert hidden_in(["result,nothing,nothing,<b>"]) == ({"result"}, ["nothing", "<b>"])
-    assert written(["texts", "menu"]) == "menu,texts"
-    assert hidden_in([written(HIDEABLE)]) == (set(HIDEABLE), [])
 
 
 def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,11 +141,10 @@ def test_the_command_says_every_problem(tmp_path: Path, capsys: pytest.CaptureFi
     assert "A plan: 1 moment, 3 minutes" in capsys.readouterr().out
     assert main(["lesson", "check", str(bad)]) == 2
     *problems, last = capsys.readouterr().err.splitlines()
-    assert problems == problems_of(text)
+    assert problems == problems_of(text.encode())
     assert last.startswith("specviz: bad.yaml is no lesson plan yet: 3 problems")
     assert main(["lesson", "check", str(tmp_path / "none.yaml")]) == 2
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        plans.read_plan_file(tmp_path / "none.yaml")
+    assert "cannot be read: No such file" in capsys.readouterr().err
 
 
 OWN = [plan for plan in plans.all_plans() if plan.name in plans.OWN]
@@ -195,10 +157,10 @@ PHASES = {"The draft guesses": 0, "Which guess fails?": 1, "The best round": 1} 
 
 def figures_of(run: Trace, round: Round) -> dict[str, object]:
     counts, quoted = count(run.rounds), [f"“{known(token.text).strip()}”" for token in round.drafted]
-    own = f"“{known(round.emitted.text).strip()}”" if round.emitted.text else ""
     return {
-        **{"run": run, "round": round, "counts": counts, "costs": costs(run), "speed": speedup(run), "own": own},
+        **{"run": run, "round": round, "counts": counts, "costs": costs(run), "speed": speedup(run)},
         **{"judged": counts.accepted + counts.rejected, "length": len(round.drafted), "written": round.emits},
+        "own": f"“{round.emitted.text.strip()}”",
         "Written": spell_count(len(round.emitted_ids)).capitalize(),
         "all": " and ".join([", ".join(quoted[:-1]), *quoted[-1:]]),
         "accepted": " and ".join(quoted[: round.accepted]),
@@ -229,13 +191,11 @@ def test_what_a_moment_says_of_its_run_is_true(key: tuple[str, str]) -> None:
 def test_a_moment_names_the_figures_of_its_run_and_other_braces_stay() -> None:
     """Typed figures were wrong as soon as a run was recorded again, and said nothing of the machine."""
     run = known(MOMENTS["fifty-minutes", "When it pays"].screen.run)
-    text = "title: A\nminutes: 1\ngoals: [a]\nmoments:\n- title: B\n  minutes: 1\n  link: ./?run=story-pays\n"
-    text += '  question: "{speedup} on {run_machine}, {nothing}, {}?"\n  answer: x\n'
-    said = plans.parse_plan(text.encode(), "own").moments[0].question
+    text = PLAN.replace("run=first", "run=story-pays").replace(
+        "The third.", "'{speedup} on {run_machine}, {nothing}, {}?'"
+    )
+    said = parse_plan(text.encode(), "own").moments[0].answer
     assert said == f"{known(speedup(run)):.2f} on {machine_in_words(run.recorded_on.machine)}, {{nothing}}, {{}}?"
-    for plan in OWN:
-        typed = (plans.FOLDER / f"{plan.name}.yaml").read_text(encoding="utf-8")
-        assert not re.search(r"\d\.\d\d times", typed), "a speedup is typed"
 
 
 @pytest.mark.parametrize("plan", OWN, ids=lambda plan: plan.name)
@@ -246,19 +206,18 @@ def test_the_moments_fill_the_minutes_and_say_everything_and_only_those_with_a_r
     assert all(moment.do for moment in plan.moments)
     without = [moment for moment in plan.moments if not moment.screen.run]
     assert [moment.title for moment in without if NUMBERS.search(text_of(moment))] == []
+    typed = (plans.FOLDER / f"{plan.name}.yaml").read_text(encoding="utf-8")
+    assert not re.search(r"\d\.\d\d times", typed), "a speedup is typed"
 
 
 def add(own: OwnPlans, number: int, owner: str) -> str:
-    file = (plans.FOLDER / "ten-minutes.yaml").read_bytes() + f"\n# {number}\n".encode()
-    return own.add(file, linked_names(), owner).name
+    return own.add(f"{PLAN}\n# {number}\n".encode(), linked_names(), owner).name
 
 
 def test_one_visitor_gives_up_the_oldest_of_their_own_plans_and_nobody_elses() -> None:
     server = OwnPlans(lambda: 0.0)
-    teacher = add(server, 0, "teacher")
-    own = [add(server, number, "greedy") for number in range(1, MOST_OF_ONE + 2)]
-    assert server.find(own[0]) is None
-    assert all(server.find(name) for name in [teacher, *own[1:]])
+    names = [add(server, 0, "teacher"), *(add(server, number, "greedy") for number in range(1, MOST_OF_ONE + 2))]
+    assert [name for name in names if server.find(name) is None] == [names[1]]
 
 
 def test_on_a_full_server_a_plan_in_use_stays() -> None:
@@ -270,6 +229,5 @@ def test_on_a_full_server_a_plan_in_use_stays() -> None:
     now[0] = IN_USE
     assert server.find(names[0])  # its lesson goes on
     add(server, MOST, "one more")
-    assert server.find(names[0])
-    assert server.find(names[1]) is None
+    assert [name for name in names if server.find(name) is None] == [names[1]]
     assert add(server, 2, "anybody") == names[2], "a file that is there needs no place"

@@ -40,7 +40,6 @@ def test_recorded_runs_and_their_facts_are_what_the_story_needs() -> None:
     counts = count(trace.rounds)
     assert (said["accepted"], said["drafted"]) == (str(counts.accepted), str(counts.drafted))
     assert said["per_call"] == f"{counts.emitted / counts.rounds:.1f}"
-    assert counts.drafted == counts.accepted + counts.rejected + counts.discarded
 
 
 @pytest.mark.parametrize("step", steps(), ids=lambda step: step.name)
@@ -60,10 +59,6 @@ def test_a_step_shows_a_place_that_its_run_has_and_its_links_lead_to_it(step: St
     assert linked.preset != OWN_TEXT
 
 
-def step_named(name: str) -> StoryStep:
-    return next(step for step in steps() if step.name == name)
-
-
 @pytest.mark.parametrize("entry", faq().questions, ids=lambda entry: entry.name)
 def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqEntry) -> None:
     assert bool(figures_in(entry.answer)) == (entry.source != "general")
@@ -76,7 +71,8 @@ def test_an_answer_has_figures_of_its_source_and_a_link_that_runs_it(entry: FaqE
 
 
 def test_the_leftover_of_a_rejected_token_is_p_minus_q_and_gives_the_overlap() -> None:
-    lost = known(runs.drawn_round(step_named("sampled").run))
+    step = next(step for step in steps() if step.name == "sampled")
+    lost = known(runs.drawn_round(step.run))
     token, found = lost.drafted[lost.accepted], runs.overlap_of(lost)
     assert token.accept_prob == pytest.approx(known(token.target_prob) / known(token.draft_prob))
     assert known(token.accept_prob) < known(token.u)
@@ -116,7 +112,6 @@ def test_the_target_alone_is_one_pass_for_each_token_of_the_same_text() -> None:
     assert [round.emitted_ids for round in alone.rounds] == [[token_id] for token_id in trace.output.token_ids]
     assert "".join(round.emitted.text for round in alone.rounds) == trace.output.text
     assert [round.seconds for round in alone.rounds] == plain.seconds_per_token
-    assert {round.added for round in alone.rounds} == {"own"}
     for other in (None, replace(plain, token_ids=plain.token_ids[::-1])):
         with pytest.raises(ValueError, match="not recorded beside"):
             runs.target_alone(replace(trace, autoregressive=other))
@@ -144,10 +139,9 @@ def test_a_published_figure_names_its_source_and_is_the_one_that_is_computed_wit
     peaks = published_peaks()
     assert all(each.url.startswith("https://") and "2026" in each.checked for each in (*peaks.machines, *peaks.models))
     for machine in peaks.machines:
+        speeds = {f"{machine.terabytes:g} TB/s", f"{1000 * machine.terabytes:,.0f} GB/s"}
         assert f"{machine.teraflops:,g} teraflops" in machine.says
-        assert {f"{machine.terabytes:g} TB/s", f"{1000 * machine.terabytes:,.0f} GB/s"} & set(
-            re.findall(r"[\d.,]+ [TG]B/s", machine.says)
-        )
+        assert speeds & set(re.findall(r"[\d.,]+ [TG]B/s", machine.says))
 
 
 def test_the_browser_judges_with_the_same_limit_and_in_the_language_of_the_page() -> None:

@@ -24,7 +24,7 @@ from specviz.player.offline import lesson_page, offline_page
 from specviz.player.scorm import manifest, scorm_package
 from specviz.player.sheet import key_html, result_picture, round_picture, sheet_html
 from specviz.ui.race.race_page import recorded_race
-from tests.support.commands import Cli, command_line
+from tests.support.commands import command_line
 from tests.support.fake_traces import fake_trace
 from tests.support.html import Html
 from tests.support.known import known
@@ -33,14 +33,10 @@ from tests.support.records import tree_run
 RECORDED = known(first_trace())
 LAP = recorded_race()[0]
 NETWORK = re.compile(r"https?://|\bsrc=|\bhref=|@import (?!\{)|url\((?!#)")
-EVIL = "</script></style><script>alert(1)</script> & \" ' {{script}}"
-ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
 LOADS = re.compile(r"\bsrc=|@import (?!\{)|url\((?!#)")
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(capsys)
+SCRIPT = "</script><script>alert(1)</script>"
+EVIL = f"{SCRIPT}</style> & \" ' {{{{script}}}}"
+ADDRESS = "https://specviz.example.org/?lesson=ten-minutes&moment=1"
 
 
 def body_of(page: str) -> str:
@@ -54,107 +50,84 @@ def data_in(page: str, name: str) -> Any:
     return json.loads(page.partition(f'<script type="application/json" id="{name}">')[2].partition("</script>")[0])
 
 
-# ---- a run
+def moment(link: str = "./?run=first&step=4&hide=result", **given: str) -> Moment:
+    texts = {"title": "T", "question": "Q", "answer": "A", "mistakes": "M", "do": "D"} | given
+    return Moment(minutes=2, screen=Screen.from_link(link), **texts)  # type: ignore[arg-type]
+
+
+def plan(*moments: Moment, title: str = "A lesson", name: str = "mine") -> LessonPlan:
+    return LessonPlan(title, 10, ("A goal",), moments or (moment(),), name)
 
 
 LOOKUP, SHORT = fake_trace(tokens=12, lookup=True, plain=False, seed=3), fake_trace(tokens=12, plain=False)
 SAMPLED = replace(LOOKUP, settings=replace(LOOKUP.settings, top_k=40, top_p=0.9))
 SOURCE = SourceSystem("vLLM 0.29", notes=["One note."], unknown=["temperature"])
 IMPORTED = replace(SHORT, imported=SOURCE, target=replace(SHORT.target, parameters=0))
+OWN = plan(
+    moment("./?run=first&step=3", title="One", question="Two?", answer="Three", mistakes="Four", do="Five"),
+    moment("./?run=first&step=16&hide=result", mistakes="", do=""),
+    moment("./be_the_draft?seed=1"),
+    moment("./?run=story-pays&step=9&view=explain"),
+    moment("./?preset=story-2&gamma=6"),
+)
 PAGES: dict[str, Callable[[], str]] = {
     "recorded": lambda: offline_page(RECORDED, plain_text="a<b", address='https://example.org/?prompt="><script>'),
     "repeated": lambda: offline_page(LAP.speculative, repeats=LAP),
     "sampled": lambda: offline_page(SAMPLED),
     "imported": lambda: offline_page(IMPORTED),
     "alone": lambda: offline_page(replace(fake_trace(tokens=8), drafter=None, rounds=[])),
+    "sheet": lambda: sheet_html(OWN, ADDRESS),
+    "sheet without a link": lambda: sheet_html(plan()),
+    "key": lambda: key_html(OWN),
+    "lesson": lambda: lesson_page(OWN, "https://host/", quiz()[:1]),
+    "lesson without a server": lambda: lesson_page(plan(*OWN.moments[2:])),
 }
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_says_what_was_run_and_what_came_of_it(name: str, snapshot: SnapshotAssertion) -> None:
+def test_a_page_says_what_was_run_and_what_is_asked(name: str, snapshot: SnapshotAssertion) -> None:
     assert body_of(PAGES[name]()) == snapshot
 
 
 def test_the_page_holds_the_run_and_no_address() -> None:
-    page = offline_page(RECORDED)
-    script = program("offline/player")
+    page, script = offline_page(RECORDED), program("offline/player")
     assert NETWORK.findall(page.replace(script, "")) == []
     names = re.findall(r"https?://[\w./]*", script)  # of languages: no addresses
     assert set(names) == {f"http://www.w3.org/{each}" for each in ("2000/svg", "1999/xhtml", "1998/Math/MathML")}
     assert len(data_in(page, "run")["run"]["trace"]["rounds"]) == len(RECORDED.rounds)
     assert len(page.encode()) < 250_000
-    assert "&lt;b&gt;" in page_that_says("<b>")
     assert len(offline_page(fake_trace(tokens=256, draft_length=16)).encode()) < 1_000_000
 
 
 def test_hostile_texts_are_text() -> None:
     trace = fake_trace(hostile=True)
-    evil = "</script><script>alert(1)</script>"
     target = replace(trace.target, name="<img src=x onerror=alert(1)>")
-    prompt, output = replace(trace.prompt, text=evil), replace(trace.output, text="{{script}}" + evil)
-    page = offline_page(
-        replace(trace, prompt=prompt, output=output, target=target), plain_text=evil, address="javascript:alert(1)"
-    )
+    prompt, output = replace(trace.prompt, text=EVIL), replace(trace.output, text=EVIL)
+    hostile = replace(trace, prompt=prompt, output=output, target=target)
+    page = offline_page(hostile, plain_text=EVIL, address="javascript:alert(1)")
     assert page.count("<script") == page.count("</script>") == 2
     assert not re.search("<img|javascript:", page)
-    assert "{{script}}" in page
-    assert evil in unescape(page)
-    hostile = plan(moment(title=EVIL, question=EVIL, answer=EVIL, mistakes=EVIL, do=EVIL), title=EVIL)
-    for page in (sheet_html(hostile, f"https://host/{EVIL}"), key_html(hostile), lesson_page(hostile, EVIL)):
-        assert "alert(1)" in page
+    assert EVIL in unescape(page), "a mark inside a text is not filled in"
+    own = plan(moment(title=EVIL, question=EVIL, answer=EVIL, mistakes=EVIL, do=EVIL), title=EVIL)
+    for page in (sheet_html(own, f"https://host/{EVIL}"), key_html(own), lesson_page(own, EVIL)):
+        assert EVIL in unescape(page)
         assert "<script>alert" not in page
-        assert "{{script}}" in page  # a mark inside a text is not filled in
         assert not LOADS.search(page.split("<script type=")[0])
     for step in range(3 * len(trace.rounds)):
         for drawn in (round_picture(trace, step), result_picture(trace, step)):
             assert not re.search(r"<(?!/?(div|b|p|span)\b)", drawn)
+    assert "&lt;b&gt;" in page_that_says("<b>")
 
 
 def test_a_frame_of_a_notebook_holds_the_page_and_a_hostile_run_stays_inside() -> None:
-    trace = fake_trace(hostile=True)
-    trace = replace(trace, target=replace(trace.target, name='"><script>alert(1)</script>'))
-    shown: list[tuple[Trace, Scheme]] = [(RECORDED, "dark"), (trace, "auto")]
+    hostile = replace(SHORT, target=replace(SHORT.target, name=f'">{SCRIPT}'))
+    shown: list[tuple[Trace, Scheme]] = [(RECORDED, "dark"), (hostile, "auto")]
     for run, theme in shown:
         [(tag, frame)] = Html(specviz.show(run, theme)._repr_html_()).found
-        assert tag == "iframe"
+        assert (tag, frame["sandbox"]) == ("iframe", "allow-scripts"), "it may reach nothing of the notebook"
         assert frame["srcdoc"] == offline_page(run, scheme=theme)
-        assert frame["sandbox"] == "allow-scripts", "it may reach nothing of the notebook"
-    assert str(frame["title"]).startswith('A run of "><script>')
-    assert "<html" not in repr(specviz.show(fake_trace(tokens=8)))
-
-
-# ---- a lesson
-
-
-def moment(**given: str) -> Moment:
-    link = given.pop("link", "./?run=first&step=4&hide=result")
-    texts = {"question": "Q", "answer": "A", "mistakes": "M", "do": "D", **given}
-    return Moment(texts.pop("title", "T"), 2, Screen.from_link(link), **texts)
-
-
-def plan(*moments: Moment, title: str = "A lesson") -> LessonPlan:
-    return LessonPlan(title, 10, ("A goal",), moments or (moment(),), "mine")
-
-
-OWN = plan(
-    moment(link="./?run=first&step=3", title="One", question="Two?", answer="Three", mistakes="Four", do="Five"),
-    moment(link="./?run=first&step=16&hide=result", mistakes="", do=""),
-    moment(link="./be_the_draft?seed=1"),
-    moment(link="./?run=story-pays&step=9&view=explain"),
-    moment(link="./?preset=story-2&gamma=6"),
-)
-LESSONS: dict[str, Callable[[], str]] = {
-    "sheet": lambda: sheet_html(OWN, ADDRESS),
-    "sheet without a link": lambda: sheet_html(plan()),
-    "key": lambda: key_html(OWN),
-    "page": lambda: lesson_page(OWN, "https://host/", quiz()[:1]),
-    "page without a server": lambda: lesson_page(plan(*OWN.moments[2:])),
-}
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_says_what_is_asked(name: str, snapshot: SnapshotAssertion) -> None:
-    assert body_of(LESSONS[name]()) == snapshot
+    assert str(frame["title"]).startswith(f'A run of ">{SCRIPT}')
+    assert "<html" not in repr(specviz.show(SHORT))
 
 
 def test_moments_share_their_run_and_begin_at_their_own_place() -> None:
@@ -173,43 +146,40 @@ def test_a_round_on_paper_is_a_question_until_it_is_judged(snapshot: SnapshotAss
     assert "\n".join(rounds).replace("<p", "\n<p") == snapshot
 
 
-@pytest.mark.parametrize("own_plan", all_plans(), ids=lambda own: own.name)
-def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(own_plan: LessonPlan) -> None:
-    made = (sheet_html(own_plan, ADDRESS), lesson_page(own_plan), key_html(own_plan))
+@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)
+def test_the_sheet_and_the_offline_page_have_every_question_and_no_answer(plan: LessonPlan) -> None:
+    made = (sheet_html(plan, ADDRESS), lesson_page(plan), key_html(plan))
     sheet, page, key = map(unescape, made)
-    for each in own_plan.moments:
+    for each in plan.moments:
         secrets = {each.answer, each.mistakes, each.do} - {""}
         for shown in (sheet, page):
             assert each.question in shown
             assert [secret for secret in secrets if secret in shown] == []
         assert [secret for secret in (each.title, *secrets) if secret not in key] == []
     assert 'aria-label="QR code of the link"' in sheet
-    assert "QR code" not in sheet_html(own_plan, f"{ADDRESS}&{'x' * 700}")  # too fine for a phone
+    assert "QR code" not in sheet_html(plan, f"{ADDRESS}&{'x' * 700}")  # too fine for a phone
     assert len(made[0].encode()) < 30_000
     assert len(made[1].encode()) < 420_000
 
 
-def test_lessons_sheets_and_keys_are_written_apart(run: Cli, tmp_path: Path) -> None:
-    own = all_plans()[0]
-    page, notes, sheet, key = (tmp_path / f"{name}.html" for name in ("lesson", "notes", "sheet", "key"))
-    asked = ("export", "lesson", own.name, "-o", page, "--notes", notes, "--address", "https://host/app?x=1")
-    status, said, _ = run(*asked)
-    assert (status, "plays without a network" in said) == (0, True)
+def test_lessons_sheets_and_keys_are_written_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    own, run = all_plans()[0], command_line(capsys)
+    page, other = tmp_path / "page.html", tmp_path / "other.html"
+    asked = ("export", "lesson", own.name, "-o", page, "--notes", other, "--address", "https://host/app?x=1")
+    assert "plays without a network" in run(*asked)[1]
     assert page.read_text(encoding="utf-8") == lesson_page(own, "https://host/app/")
-    assert notes.read_text(encoding="utf-8") == key_html(own)
-    assert run("export", "lesson", FOLDER / "ten-minutes.yaml", "-o", page)[0] == 0
-    assert "Which guess fails?" in page.read_text(encoding="utf-8")
-    assert "without a link" not in run("lesson", "sheet", own.name, "--out", sheet, "--address", "https://host/")[1]
-    assert sheet.read_text(encoding="utf-8") == sheet_html(own, f"https://host/?lesson={own.name}&moment=1")
-    assert run("lesson", "sheet", own.name, "--out", key, "--key")[0] == 0
-    assert key.read_text(encoding="utf-8") == key_html(own)
-    assert "without a link" in run("lesson", "sheet", own.name, "--out", sheet)[1]
-    assert "--out" in run("lesson", "sheet", own.name)[2]
+    assert other.read_text(encoding="utf-8") == key_html(own)
     assert "a SCORM 1.2 package" in run("export", "lesson", own.name, "--scorm", "-o", page)[1]
     assert page.read_bytes() == scorm_package(own)
-
-
-# ---- a SCORM package
+    assert run("export", "lesson", FOLDER / "ten-minutes.yaml", "-o", page)[0] == 0
+    assert "Which guess fails?" in page.read_text(encoding="utf-8")
+    sheet = sheet_html(own, f"https://host/?lesson={own.name}&moment=1")
+    for options, written in {
+        ("--address", "https://host/"): sheet, ("--key",): key_html(own), (): sheet_html(own)
+    }.items():  # fmt: skip
+        said = run("lesson", "sheet", own.name, "--out", other, *options)[1]
+        assert (other.read_text(encoding="utf-8") == written, "without a link" in said) == (True, not options)
+    assert "--out" in run("lesson", "sheet", own.name)[2]
 
 
 @pytest.mark.parametrize("name", ["My plan (1)", "计划~"])
@@ -217,7 +187,7 @@ def test_the_manifest_is_that_of_adls_schema_and_its_identifier_an_xml_name(
     name: str, snapshot: SnapshotAssertion
 ) -> None:
     """Before: "specviz-My plan (1)", which is none."""
-    assert manifest(replace(plan(title="<A> & B"), name=name)) == snapshot
+    assert manifest(plan(title="<A> & B", name=name)) == snapshot
 
 
 @pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.name)

@@ -28,7 +28,7 @@ def rows(seed: int, count: int) -> list[Probs]:
 
 @pytest.mark.parametrize("pieces", JUDGING, ids=lambda each: f"{each.accept}-{each.replace}")
 def test_a_way_to_judge_writes_p_exactly_where_it_is_called_lossless(pieces: Pieces) -> None:
-    """For 20 random pairs; where it is not, every one of them shows it."""
+    """For 20 random pairs; where it is not, every one of them shows it. A certain token is written, if rejected too."""
     for seed in range(20):
         p, q = rows(seed, 2)
         accepted, written = written_by(pieces, p, q)
@@ -36,17 +36,16 @@ def test_a_way_to_judge_writes_p_exactly_where_it_is_called_lossless(pieces: Pie
         assert (written >= -1e-12).all()
         assert written.sum() == pytest.approx(1)
         assert (distance(p, written) < 1e-12) == pieces.lossless == (distance(p, written) < 0.001)
+    _, written = written_by(pieces, to_probs([1.0, 0.0]), to_probs([0.5, 0.5]))
+    assert written.sum() == pytest.approx(1)
 
 
-def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only_and_a_certain_token_is_always_written() -> None:
+def test_a_bonus_is_right_or_missing_in_a_lossless_rule_only() -> None:
     p = np.stack(rows(3, 3))
     for name, bonus in BONUS.items():
         right = (found := bonus(p)) is None or distance(p[-1], found) < 1e-12
         assert right == Pieces(bonus=name).lossless, name
     assert all(rule.lossless == rule.pieces.lossless for rule in RULES if rule.pieces)
-    for pieces in JUDGING:  # also where it is rejected
-        _, written = written_by(pieces, to_probs([1.0, 0.0]), to_probs([0.5, 0.5]))
-        assert written.sum() == pytest.approx(1), pieces
 
 
 @pytest.mark.parametrize(
@@ -76,8 +75,7 @@ def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() ->
         (Pieces(accept="typical"), "", rule_text("typical").why),
     ):
         judged = judge_pieces(pieces, found)
-        assert judged.mistakes == [mistake]
-        assert judged.lossless == (pieces.bonus == "bonus_forgotten")
+        assert (judged.mistakes, judged.lossless) == ([mistake], pieces.bonus == "bonus_forgotten")
         assert place in judged.sentence.partition("“")[0]
     p = np.stack(rows(1, 2))
     same = judge_pieces(Pieces(accept="always_accepted"), enumerated(p, [p[0]], [3], str))
@@ -87,31 +85,25 @@ def test_a_rule_is_proved_or_refuted_with_the_place_and_the_kind_of_mistake() ->
 
 # ---- the file of `specviz lab run`
 
+BATCHES = next(each.batches for each in known(recorded_proof()).draws if each.rule == "no-residual")
+ONE = BATCHES[0]
+
 
 def student_file(batches: Sequence[DrawBatch]) -> bytes:
-    draws = LabDraws([DrawnPosition("first", [*batches])], "replaced_from_target")
-    return dump_run(fake_trace(), draws).encode()
-
-
-BATCHES_OF_ONE = next(each.batches for each in known(recorded_proof()).draws if each.rule == "no-residual")
+    return dump_run(fake_trace(), LabDraws([DrawnPosition("first", [*batches])], "replaced_from_target")).encode()
 
 
 def test_a_students_file_is_a_trace_with_draws() -> None:
-    content = student_file(BATCHES_OF_ONE)
+    content = student_file(BATCHES)
     assert parse_trace(content) == fake_trace()
     request, draws = read_draws(content)
     assert (request.prompt, request.settings.draft_length) == (fake_trace().prompt.text, 2)
-    assert draws.positions[0].batches == BATCHES_OF_ONE
-    assert draws.kind == "replaced_from_target"
+    assert draws == LabDraws([DrawnPosition("first", BATCHES)], "replaced_from_target")
     whole = json.loads(content)
-    alone = {name: value for name, value in whole.items() if name != "same_quality"}
-    many = alone | {"same_quality": whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}}
-    for other, said in ((alone, "has a run and no draws"), (many, "positions"), ({}, "trace")):
+    many = whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}
+    for part, said in ((None, "has a run and no draws"), (many, "positions")):
         with pytest.raises(InputError, match=said):
-            read_draws(json.dumps(other).encode())
-
-
-ONE = BATCHES_OF_ONE[0]
+            read_draws(json.dumps(whole | {"same_quality": part}).encode())
 
 
 @pytest.mark.parametrize(

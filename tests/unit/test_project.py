@@ -102,18 +102,15 @@ def test_a_file_is_what_its_script_writes(script: ModuleType) -> None:
         assert path.read_text(encoding="utf-8") == text, "python -m scripts.write"
 
 
-def test_the_readmes_rows_are_those_of_the_measurements() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| what | figure |")[2]
-    rows = [line for line in readme.partition("\n\n")[0].splitlines() if line.startswith("| ") and "---" not in line]
-    assert rows
-    measurements = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
-    assert [row for row in rows if row.removesuffix(" |") not in measurements] == []
-
-
 SIZE = re.compile(r"^\| (.+) \| ([0-9.]+)(?: (?:s|ms|MB))? \| `(\w+)\.json` \| `([\w.]+)` \|$", re.MULTILINE)
 
 
-def test_sizes_of_a_server_are_stored_figures() -> None:
+def test_the_readmes_rows_and_the_sizes_of_a_server_are_stored_figures() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| what | figure |")[2].partition("\n\n")[0]
+    rows = [line for line in readme.splitlines() if line.startswith("| ") and "---" not in line]
+    measurements = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
+    assert rows
+    assert [row for row in rows if row.removesuffix(" |") not in measurements] == []
     sizes = SIZE.findall((ROOT / "docs/operating.md").read_text(encoding="utf-8"))
     assert sizes
     for what, figure, file, key in sizes:

@@ -1,7 +1,7 @@
 """A race: what is said, drawn and saved of it, lanes, files, links, and what is said while it is under way."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import geometric_mean
 from typing import Any
@@ -16,24 +16,8 @@ from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, P
 from specviz.core.verdict import mark_disturbed
 from specviz.data.lessons.facts import facts_of
 from specviz.data.lessons.recorded_runs import story_trace
-from specviz.measure.paired import (
-    Comparison,
-    GreedyQuality,
-    LogProbability,
-    SampledQuality,
-    SampledRepeat,
-    median_index,
-    prefill_seconds,
-)
-from specviz.measure.race import (
-    burst_texts,
-    differing_kinds,
-    dump_race,
-    overall_verdict,
-    parse_race,
-    pooled_terms,
-    race_csv,
-)
+from specviz.measure import paired, race
+from specviz.measure.paired import Comparison, GreedyQuality, LogProbability, SampledQuality, SampledRepeat
 from specviz.service.job import JobView
 from specviz.service.protocol import JobFailed, JobItem, JobProgress, Race
 from specviz.ui.race.lanes import lanes_data, slow_motion
@@ -119,14 +103,6 @@ RACES: dict[str, list[Comparison]] = {
 }
 
 
-def lanes_of(laps: Sequence[Comparison]) -> Any:
-    return lanes_data(laps, run_id="r", badge="b", place=3.5)
-
-
-def table(laps: Sequence[Comparison]) -> list[str]:
-    return [" | ".join(map(str, row.values())) for row in rows(laps)]
-
-
 QUIET = Costs(0.2, 0.1, {1: 1.0, 4: 1.0}, 0.1)  # what the pair of `lap` takes: 1.67 times as fast by its rounds
 
 
@@ -140,29 +116,22 @@ def test_what_a_race_says_draws_and_saves(
         for element in ("markdown", "caption"):
             patched.setattr(f"specviz.ui.race.results.st.{element}", said.append)
         show_verdict(laps, "Your race", "on a <machine>")
-    saved = json.loads(dump_race(laps))
-    lanes = lanes_of(laps)["laps"]
+    saved, table = json.loads(race.dump_race(laps)), rows(laps)
+    lanes = lanes_data(laps, run_id="r", badge="b", place=3.5)
+    assert is_plain_json(lanes)
     parts = {
         "said": [*said, *dict.fromkeys(map(quality_sentence, laps))],
-        "columns": [" | ".join(rows(laps)[0])],
-        "table": table(laps),
+        "columns": [" | ".join(table[0])],
+        "table": [" | ".join(map(str, row.values())) for row in table],
         "saved": [saved["overall"], *saved["kinds"], [each["seeds"] for each in saved["laps"]]],
-        "lanes": [(each["name"], each["result"], [its["flag"] for its in each["lanes"]]) for each in lanes],
+        "lanes": [{**lanes, "laps": []}],
+        "lane": [(lap["name"], lap["prompt"], lap["result"], lane) for lap in lanes["laps"] for lane in lap["lanes"]],
         "plot": lines_of(speedups_figure({"recorded": laps, "yours": laps[:1]})).splitlines(),
-        "csv": race_csv(laps).splitlines(),
+        "csv": race.race_csv(laps).splitlines(),
     }
     assert rounded("\n".join(f"{part}: {line}" for part, lines in parts.items() for line in lines)) == snapshot
-    assert parse_race(dump_race(laps)) == laps
-    with_costs = [replace(each, costs=QUIET) for each in laps]
-    assert parse_race(dump_race(with_costs)) == laps, "costs are of `specviz compare` alone"
-
-
-def test_the_lanes_play_what_was_timed(snapshot: SnapshotAssertion) -> None:
-    """Bursts come at the end of their round and end with the text."""
-    lanes = lanes_of([lap(plain_ids=IDS[:4]), NO_DRAFT])
-    assert is_plain_json(lanes)
-    lines = [f"{lap['name']}, {lap['prompt']}: {lane}" for lap in lanes["laps"] for lane in lap["lanes"]]
-    assert rounded("\n".join([str({**lanes, "laps": []}), *lines])) == snapshot
+    for each in (laps, [replace(lap, costs=QUIET) for lap in laps]):  # costs are of `specviz compare` alone
+        assert race.parse_race(race.dump_race(each)) == laps
 
 
 def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None:
@@ -171,58 +140,58 @@ def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None
     assert SAMPLED.ratios == pytest.approx([3.0, 2.0, 0.5]), "the last plain run wrote twice as many tokens"
     assert SAMPLED.counts == Counts(rounds=8, drafted=15, accepted=7, rejected=5, discarded=3, emitted=15)
     assert known(SAMPLED.terms).alpha == pytest.approx(7 / 12)
-    assert overall_verdict([lap()]) == lap().verdict
-    assert overall_verdict([timed("story-1", 2.0, 2.0), timed("story-2", 0.5, 0.5)]).speedup == pytest.approx(1.0)
-    terms = known(pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])]))
+    assert race.overall_verdict([lap()]) == lap().verdict
+    assert race.overall_verdict([timed("story-1", 2.0, 2.0), timed("story-2", 0.5, 0.5)]).speedup == pytest.approx(1.0)
+    terms = known(race.pooled_terms([lap(), lap(rounds=[*ROUNDS, replace(ROUNDS[0], index=2)])]))
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
-    assert known(pooled_terms([lap(), lap()])).of_rounds == pytest.approx(known(lap().terms).at_costs)
-    assert pooled_terms([NO_DRAFT]) is None
-    assert [median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [2, 3, 0, 0]
+    assert known(race.pooled_terms([lap(), lap()])).of_rounds == pytest.approx(known(lap().terms).at_costs)
+    assert race.pooled_terms([NO_DRAFT]) is None
+    assert [paired.median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [
+        2,
+        3,
+        0,
+        0,
+    ]
+    assert paired.prefill_seconds(replace(lap().speculative, prefill_seconds=PrefillSeconds(0.25, 0.5))) == 0.75
 
 
-@pytest.mark.parametrize(
-    ("laps", "differ"),
-    [
-        (KINDS, True),
-        ([timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)], False),  # intervals overlap
-        ([timed("story-1", 1.6), timed("random-1", 0.5)], False),  # one repeat has no interval
-        ([timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)], False),  # one kind
-    ],
-)
-def test_kinds_have_a_verdict_each_only_where_they_clearly_differ(laps: list[Comparison], differ: bool) -> None:
-    assert bool(differing_kinds(laps)) == differ
+def test_kinds_have_a_verdict_each_only_where_they_clearly_differ() -> None:
+    overlap = [timed("story-1", 1.6, 1.2), timed("code-1", 1.3, 1.5)]
+    without_intervals = [timed("story-1", 1.6), timed("random-1", 0.5)]  # of one repeat each
+    of_one_kind = [timed("story-1", 1.6, 1.61), timed("story-2", 0.6, 0.61)]
+    found = [race.differing_kinds(laps) for laps in (KINDS, overlap, without_intervals, of_one_kind)]
+    assert [bool(kinds) for kinds in found] == [True, False, False, False]
 
 
 def test_a_text_that_ended_within_a_round_has_no_token_after_it() -> None:
     rounds = [replace(ROUNDS[0], drafted=drafted("accepted", "discarded"), emitted=EmittedToken("none"))]
-    assert burst_texts(lap(rounds=rounds).speculative) == [[(" d0", "accepted")]]
+    assert race.burst_texts(lap(rounds=rounds).speculative) == [[(" d0", "accepted")]]
 
 
 def test_slow_motion_makes_a_race_last_about_eight_seconds() -> None:
     assert [slow_motion(each) for each in (0.01, 0.5, 0.9, 2.5, 4.0, 9.0, 99)] == [20, 20, 10, 4, 2, 1, 1]
 
 
-def test_reading_the_prompt_is_both_models_work() -> None:
-    assert prefill_seconds(replace(lap().speculative, prefill_seconds=PrefillSeconds(0.25, 0.5))) == 0.75
+def test_the_facts_of_a_lesson_have_its_runs_prefill() -> None:
     read, facts = story_trace("round").prefill_seconds, facts_of("round")
-    assert float(facts["prefill_ms"]) == pytest.approx(1000 * known(read.target), abs=0.06)
-    assert float(facts["draft_prefill_ms"]) == pytest.approx(1000 * known(read.draft), abs=0.06)
+    found = [float(facts[name]) for name in ("prefill_ms", "draft_prefill_ms")]
+    assert found == pytest.approx([1000 * known(read.target), 1000 * known(read.draft)], abs=0.06)
 
 
 @pytest.mark.parametrize(
-    ("presets", "own", "sentence"),
+    ("own", "sentence"),
     [
-        ((), " \n ", "Choose at least one prompt"),
-        ((), "a" * 1_000_000, "too long"),
-        ((), "\n".join("abcdefghi"), "at most 8 prompts, not 9"),
-        (("story-1",), "fine\n\u200b", "own-2: The prompt is empty, or has control characters only"),
-        (("story-1",), "\n first \n\nsecond\n", None),
+        (" \n ", "Choose at least one prompt"),
+        ("a" * 1_000_000, "too long"),
+        ("\n".join("abcdefghi"), "at most 8 prompts, not 9"),
+        ("fine\n\u200b", "own-2: The prompt is empty, or has control characters only"),
+        ("\n first \n\nsecond\n", "None"),
     ],
 )
-def test_prompts_that_cannot_be_raced_get_one_sentence(presets: Any, own: str, sentence: str | None) -> None:
-    entry = RaceEntry(presets=presets, own=own)
-    assert sentence in known(entry.problem) if sentence else entry.problem is None
-    assert sentence or [prompt.name for prompt in entry.prompts] == ["story-1", "own-1", "own-2"]
+def test_prompts_that_cannot_be_raced_get_one_sentence(own: str, sentence: str) -> None:
+    assert sentence in str(RaceEntry(presets=(), own=own).problem)
+    both = RaceEntry(presets=("story-1",), own="\n first \n\nsecond\n")
+    assert [(prompt.name, prompt.text) for prompt in both.prompts[1:]] == [("own-1", " first "), ("own-2", "second")]
 
 
 WARMING = JobProgress(1, "warming up", 4, prompt="story-1", repeats=5)
@@ -275,26 +244,23 @@ def test_a_look_finds_more_when_another_prompt_is_finished_and_an_early_end_show
 
 
 UNEVEN = (0.2, 0.6, 0.2, 0.1, 0.2)
-
-
-def at_costs(ours: Sequence[float], costs: Costs | None, **changes: Any) -> Callable[[], Comparison]:
-    return lambda: lap(ours=ours, alone=[0.2 * 5 / 3] * len(ours), costs=costs, **changes).judge_times()
+DRAWS: dict[str, Any] = {"settings": WARM, "draws": [SampledRepeat(i, count(ROUNDS), 5) for i in range(5)]}
 
 
 @pytest.mark.parametrize(
-    ("found", "trusted"),
+    ("ours", "changes", "trusted"),
     [
-        (at_costs([0.2] * 5, QUIET), True),
-        (at_costs([0.2] * 5, None), False),  # costs were disturbed
-        (at_costs([0.2] * 5, replace(QUIET, step_seconds=0.01)), False),  # steps are far slower
-        (at_costs(UNEVEN, QUIET), False),  # repeats differ
-        (at_costs((0.2, 0.25), QUIET), True),
-        (at_costs([2.0] * 5, QUIET), False),  # a contradiction
-        (at_costs(UNEVEN, QUIET, settings=WARM, draws=[SampledRepeat(i, count(ROUNDS), 5) for i in range(5)]), True),
+        ([0.2] * 5, {}, True),
+        ([0.2] * 5, {"costs": None}, False),  # they were disturbed
+        ([0.2] * 5, {"costs": replace(QUIET, step_seconds=0.01)}, False),  # steps are far slower
+        (UNEVEN, {}, False),  # repeats differ
+        ((0.2, 0.25), {}, True),
+        ([2.0] * 5, {}, False),  # a contradiction
+        (UNEVEN, DRAWS, True),
     ],
 )
-def test_a_race_has_the_same_judge_of_trust_as_a_run(found: Callable[[], Comparison], trusted: bool) -> None:
+def test_a_race_has_the_same_judge_of_trust_as_a_run(ours: list[float], changes: Any, trusted: bool) -> None:
     """Found at a load of 35: steps of 71 ms in the place of 3.3, and a green "Helps, 2.01×"."""
-    judged = found()
-    assert judged.trusted == judged.verdict.trusted == parse_race(dump_race([judged]))[0].trusted == trusted
+    judged = lap(**{"ours": ours, "alone": [0.2 * 5 / 3] * len(ours), "costs": QUIET, **changes}).judge_times()
+    assert judged.trusted == judged.verdict.trusted == race.parse_race(race.dump_race([judged]))[0].trusted == trusted
     assert judged.speedup == pytest.approx(geometric_mean(judged.ratios))

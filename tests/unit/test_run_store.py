@@ -26,17 +26,11 @@ from tests.support.known import known
 from tests.unit.test_verdict import BUSY, in_turns
 
 REQUEST = RunRequest("Once")
+FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
-def a_result(created: str = "2026-01-01T00:00:00+00:00") -> RunResult:
-    return RunResult(replace(fake_trace(), created=created), plain_text="text")
-
-
-def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
-    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-    for trace, age, answer in ((in_turns(), 2, True), (BUSY, 2, False), (BUSY, 0.5, True), (fake_trace(), 2, True)):
-        made = replace(trace, created=(now - age * run_store.BUSY_FOR).isoformat(timespec="seconds"))
-        assert answers(RunResult(made), now) == answer
+def a_result(created: str = "2026-01-01T00:00:00+00:00", run_id: str = "") -> RunResult:
+    return RunResult(replace(fake_trace(), created=created), plain_text="text", id=run_id)
 
 
 def put(store: RunStore, key: str = "key", created: str = "2026-01-01T00:00:00+00:00") -> str:
@@ -49,6 +43,13 @@ def put(store: RunStore, key: str = "key", created: str = "2026-01-01T00:00:00+0
 def held(*ids: str, by: RunStore) -> list[bool]:
     """Which of these runs the store finds."""
     return [by.get(run_id) is not None for run_id in ids]
+
+
+def test_a_run_of_a_busy_machine_answers_for_a_few_minutes_only() -> None:
+    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    for trace, age, answer in ((in_turns(), 2, True), (BUSY, 2, False), (BUSY, 0.5, True), (fake_trace(), 2, True)):
+        made = replace(trace, created=(now - age * run_store.BUSY_FOR).isoformat(timespec="seconds"))
+        assert answers(RunResult(made), now) == answer
 
 
 OF_ONE = tokens_in(fake_trace())
@@ -70,7 +71,7 @@ def test_memory_is_bounded_in_tokens_and_runs(
         monkeypatch.setattr(run_store, name, most)
     store, ids = RunStore(None), list[str]()
     for number in range(5):
-        ids.append(store.save(f"key {number}", REQUEST, a_result(str(number))).id)
+        ids.append(put(store, f"key {number}", str(number)))
         store.get(ids[0])
     assert held(*ids, by=store) == kept
     assert [store.latest(f"key {number}") is not None for number in range(5)] == kept
@@ -79,16 +80,14 @@ def test_memory_is_bounded_in_tokens_and_runs(
 def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_servers_user_can_read(tmp_path: Path) -> None:
     folder, other = tmp_path / "runs", "0" * 16
     store = RunStore(folder)
-    run_id = store.save("key 0", REQUEST, a_result()).id
-    store.close()
+    run_id = put(store)
     assert not any(held("", "first", "../../etc/passwd", "*", "0" * 15, "0" * 17, "G" * 16, by=store))
     (file,) = folder.iterdir()
     assert (folder.stat().st_mode | file.stat().st_mode) & 0o077 == 0, "prompts are the visitors' own"
     whole = file.read_bytes()
-    for content in (b"", b"{", b'{"key": "key 0"}', b"\xff" * 100):
+    for content in (b"", b"{", b'{"key": "key"}', b"\xff" * 100):
         file.write_bytes(content)
-        fresh = RunStore(folder)
-        assert fresh.latest("key 0") is fresh.get(run_id) is None
+        assert RunStore(folder).latest("key") is RunStore(folder).get(run_id) is None
     file.write_bytes(whole)
     assert RunStore(folder).get(run_id)
     file.rename(file.with_name(file.name.replace(run_id, other)))
@@ -98,36 +97,50 @@ def test_damaged_files_wrong_names_and_wrong_ids_are_no_runs_and_only_the_server
 # ---- several servers share one store
 
 
-@pytest.fixture(params=["folder", "object store"])
-def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+class Shared:
     """A folder, or a path of fsspec's file system in memory."""
-    url = f"memory://{tmp_path.name}/runs"
-    yield tmp_path / "runs" if request.param == "folder" else url
-    files, path = url_to_fs(url)
-    if files.exists(path):
-        files.rm(path, recursive=True)
+
+    def __init__(self, where: Path | str) -> None:
+        self.where = where
+        self.files, self.path = url_to_fs(str(where))
+
+    def __call__(self) -> RunStore:
+        """One more server."""
+        return RunStore(self.where)
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(str(name).rsplit("/", 1)[-1] for name in self.files.ls(self.path, detail=False))
+
+    def write(self, name: str, content: bytes) -> None:
+        self.files.makedirs(self.path, exist_ok=True)
+        self.files.pipe_file(f"{self.path}/{name}", content)
+
+    def rename(self, name: str, other: str) -> None:
+        self.files.mv(f"{self.path}/{name}", f"{self.path}/{other}")
 
 
-def names_in(shared: Path | str) -> list[str]:
-    files, path = url_to_fs(str(shared))
-    return sorted(str(name).rsplit("/", 1)[-1] for name in files.ls(path, detail=False))
+@pytest.fixture(params=["folder", "object store"])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shared]:
+    made = Shared(tmp_path / "runs" if request.param == "folder" else f"memory://{tmp_path.name}/runs")
+    yield made
+    if made.files.exists(made.path):
+        made.files.rm(made.path, recursive=True)
 
 
-def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: Path | str) -> None:
-    one, two = RunStore(shared), RunStore(shared)
+def test_two_servers_see_each_others_runs_and_the_newest_is_the_latest(shared: Shared) -> None:
+    one, two = shared(), shared()
     assert two.latest("key") is None
     stored = put(one)
-    (name,) = names_in(shared)
-    files, path = url_to_fs(str(shared))
-    files.mv(f"{path}/{name}", f"{path}/new-1")
+    (name,) = shared.names
+    shared.rename(name, "new-1")
     assert two.get(stored) is two.latest("key") is None, "a server still writes it"
-    files.mv(f"{path}/new-1", f"{path}/{name}")
+    shared.rename("new-1", name)
     assert one.get(stored) == two.get(stored) == known(two.latest("key"))
     ids = [put(one, "key", created) for created in ("3", "4")]  # later than 2026
-    for store in (one, RunStore(shared)):
+    for store in (one, shared()):
         for _ in range(2):  # before: the older run was then what everybody got who asked for its settings
-            assert held(*ids, by=store) == [True, True], "old links still open"
-            assert known(store.get(ids[0])).result.id == ids[0]
+            assert [known(store.get(run_id)).result.id for run_id in ids] == ids, "old links still open"
             assert known(store.latest("key")).result.id == ids[1]
 
 
@@ -144,97 +157,75 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def put_runs_of_before(shared: Path | str, count: int) -> list[str]:
-    """Write runs of one request as older versions named their files; their ids."""
-    ids = [f"{number:016x}" for number in range(count)]
-    files, path = url_to_fs(str(shared))
-    files.makedirs(path, exist_ok=True)
-    for at, run_id in enumerate(ids):
-        result = replace(a_result(str(at)), id=run_id)
-        files.pipe_file(
-            f"{path}/{run_store._short('key')}-{run_id}.json",
-            run_store._STORED.dump_json(StoredRun("key", REQUEST, result)),
-        )
-    return ids
-
-
 def test_one_file_is_read_where_one_run_is_asked_for_and_three_of_one_request_are_stored(
-    shared: Path | str, read: list[str]
+    shared: Shared, read: list[str]
 ) -> None:
     """Before: every stored run of its request, for each link: 69 files, 739 MB and 17 s of a processor."""
 
     def found(run_id: str = "") -> tuple[str, int]:
         """The id of that run or of the latest, and how many files were read for it."""
         read.clear()
-        store = RunStore(shared)
+        store = shared()
         return known(store.get(run_id) if run_id else store.latest("key")).result.id, len(read)
 
-    old = put_runs_of_before(shared, 9)
+    old = [f"{number:016x}" for number in range(9)]
+    for run_id in old:  # as older versions named their files
+        run = StoredRun("key", REQUEST, a_result(run_id, run_id))
+        shared.write(f"{run_store._short('key')}-{run_id}.json", run_store._STORED.dump_json(run))
     assert found() in [(run_id, 1) for run_id in old]
     assert [found(run_id) for run_id in old] == [(run_id, 1) for run_id in old]
-    new = put(RunStore(shared))
+    new = put(shared())
     assert found() == (new, 1)
-    damaged = next(name for name in names_in(shared) if new in name)
-    files, path = url_to_fs(str(shared))
-    files.pipe_file(f"{path}/{damaged}", b"{")
+    damaged = next(name for name in shared.names if new in name)
+    shared.write(damaged, b"{")
     assert found() in [(run_id, 2) for run_id in old]
     assert read[0] == damaged
-    one, ids = RunStore(shared), []
+    one, ids = shared(), list[str]()
     other = put(one, "other")
     for number in range(5):
         ids.append(put(one, "key", f"later {number}"))
-        assert len(names_in(shared)) == run_store.OF_ONE_REQUEST + 1
-    assert all(held(other, *ids[-run_store.OF_ONE_REQUEST :], by=RunStore(shared)))
+        assert len(shared.names) == run_store.OF_ONE_REQUEST + 1
+    assert all(held(other, *ids[-run_store.OF_ONE_REQUEST :], by=shared()))
 
 
 def test_a_list_of_runs_is_read_one_after_the_other_within_its_bytes(
-    shared: Path | str, read: list[str], monkeypatch: pytest.MonkeyPatch
+    shared: Shared, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before: 50 runs of 2.9 MB were whole in memory together: half a gigabyte for a message of 849 bytes."""
-    one = RunStore(shared)
+    one = shared()
     ids = [put(one, f"key {number}", str(number)) for number in range(6)]
-    store, whole = RunStore(shared), list[int]()
+    store, whole = shared(), list[bool]()
 
     def reduced(trace: Trace) -> Trace:
         whole.append(store._reading.locked())  # nobody else has a whole run now
         return drop_candidates(trace)
 
-    monkeypatch.setattr("specviz.service.run_store.drop_candidates", reduced)
+    monkeypatch.setattr(run_store, "drop_candidates", reduced)
     files = known(store.files)
     sizes = {run_id: size for name, _, size in files.listed("", ".json") for run_id in ids if run_id in name}
     listed = Mock(side_effect=files.listed)
     monkeypatch.setattr(files, "listed", listed)
-    asked = ["f" * 16, *ids]
-    found = list(store.each(asked, sum(sizes[run_id] for run_id in ids[:3])))
+    found = list(store.each(["f" * 16, *ids], sum(sizes[run_id] for run_id in ids[:3])))
     assert [run and run.result.id for run in found] == [None, *ids[:3]]
     assert (len(read), listed.call_count, whole) == (3, 1, [True] * 3)
-    assert not any(
-        token.candidates for run in found if run for round in run.result.trace.rounds for token in round.drafted
-    )
+    slim = [run.result.trace for run in found if run]
+    assert slim == [drop_candidates(trace) for trace in slim]
     assert not store._runs, "a list puts nothing in the memory of runs that are opened"
     assert [known(run).result.id for run in one.each(ids, 0)] == ids, "what is in memory costs no bytes"
 
 
-def test_runs_open_from_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id = put(RunStore(tmp_path))
-    monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
-    assert known(RunStore(tmp_path).get(run_id)).result.id == run_id
-    assert known(RunStore(tmp_path).latest("key")).result.id == run_id
-
-
 @pytest.mark.parametrize("limit", ["ON_DISK", "DISK_BYTES"])
 def test_a_shared_store_is_bounded_and_the_oldest_files_go(
-    shared: Path | str, limit: str, monkeypatch: pytest.MonkeyPatch
+    shared: Shared, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores, ids = [RunStore(shared) for _ in range(2)], list[str]()
+    stores, ids = [shared(), shared()], list[str]()
     for number in range(6):
         ids.append(put(stores[number % 2], f"key {number}", str(number)))
         if number == 0:
-            files = known(stores[0].files)
-            size = sum(size for _, _, size in files.listed("", ".json"))
+            ((_, _, size),) = known(stores[0].files).listed("", ".json")
             monkeypatch.setattr(run_store, limit, 3 if limit == "ON_DISK" else 4 * size - 1)
-    assert len(names_in(shared)) == 3
-    assert held(ids[0], ids[5], by=RunStore(shared)) == [False, True]
+    assert len(shared.names) == 3
+    assert held(ids[0], ids[5], by=shared()) == [False, True]
 
 
 def make_old(folder: Path, ids: list[str]) -> None:
@@ -253,56 +244,51 @@ def test_a_run_that_is_opened_stays_longer_than_one_that_is_not(
     assert RunStore(tmp_path).get(ids[0])
     ids.append(put(RunStore(tmp_path), "new"))
     assert held(*ids, by=RunStore(tmp_path)) == [True, False, True, True]
+    monkeypatch.setattr(os, "utime", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
+    assert known(RunStore(tmp_path).get(ids[0])).result.id == ids[0], "also where that cannot be noted"
+    assert known(RunStore(tmp_path).latest("new")).result.id == ids[3]
 
 
 def test_what_was_not_written_whole_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    store = RunStore(f"memory://{tmp_path.name}/half")
-    files, path = url_to_fs(f"memory://{tmp_path.name}/half")
-    monkeypatch.setattr(type(files), "mv", Mock(side_effect=RuntimeError("the store is gone")))
-    run_id = store.save("key", REQUEST, a_result()).id
-    store.close()
-    assert files.ls(path) == []
-    assert store.get(run_id), "memory goes on"
-    monkeypatch.undo()
-    url = f"memory://{tmp_path.name}/old"
-    files, path = url_to_fs(url)
+    shared = Shared(f"memory://{tmp_path.name}/half")
+    store = shared()
+    with monkeypatch.context() as broken:
+        broken.setattr(type(shared.files), "mv", Mock(side_effect=RuntimeError("the store is gone")))
+        run_id = put(store)
+    assert (shared.names, held(run_id, by=store)) == ([], [True]), "memory goes on"
     half = f"new-{time():.6f}-1"
-    files.pipe_file(f"{path}/{half}", b"{")
-    store = RunStore(url)
+    shared.write(half, b"{")
     put(store, "key", "1")
-    assert half in names_in(url)
-    monkeypatch.setattr("specviz.service.run_store.time", lambda: time() + 3_601)
+    assert half in shared.names
+    monkeypatch.setattr(run_store, "time", lambda: time() + 3_601)
     put(store, "key", "2")
-    assert half not in names_in(url)
+    assert half not in shared.names
 
 
 def test_where_runs_are_stored_and_a_folder_that_cannot_be_made_and_a_disk_that_cannot_be_written_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    def wanted(named: object) -> RunStore:
+        monkeypatch.setenv("SPECVIZ_RUNS", str(named))
+        return store_wanted()
+
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    for named, folder in (("memory", "None"), ("", "/cache/specviz/runs")):
-        monkeypatch.setenv("SPECVIZ_RUNS", named)
-        assert str(store_wanted().files) == folder
-    monkeypatch.setenv("SPECVIZ_RUNS", "memory//x://y")
-    with pytest.raises(InputError, match=r"Runs cannot be stored at [^\n]*: [^\n]*$"):
-        store_wanted()
+    assert [str(wanted(named).files) for named in ("memory", "")] == ["None", "/cache/specviz/runs"]
     (tmp_path / "runs").write_text("a file, not a folder")
-    monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "runs" / "runs"))
-    with pytest.raises(InputError, match=r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."):
-        store_wanted()
-    monkeypatch.setenv("SPECVIZ_RUNS", str(tmp_path / "tried"))
-    store_wanted()
+    for named, says in (
+        ("memory//x://y", r"Runs cannot be stored at [^\n]*: [^\n]*$"),
+        (tmp_path / "runs" / "runs", r"SPECVIZ_RUNS: runs cannot be stored in .*runs \(Not a directory\)\."),
+    ):
+        with pytest.raises(InputError, match=says):
+            wanted(named)
+    store = wanted(tmp_path / "tried")
     assert not list((tmp_path / "tried").iterdir()), "what was tried is not left"
-    store = RunStore(tmp_path / "runs")
-    run_id = store.save("key", REQUEST, a_result()).id
-    store.close()
-    assert store.get(run_id)
-    assert "cannot be stored" in caplog.text
-    store = RunStore(tmp_path / "tried")
     monkeypatch.setattr(store.files, "remove_oldest", lambda *_: 1 // 0)
-    store.save("key", REQUEST, a_result())
-    store.close()
+    put(store)
     assert "ZeroDivisionError" in caplog.text, "an error that nobody foresaw"
+    store = RunStore(tmp_path / "runs")
+    assert held(put(store), by=store) == [True]
+    assert "cannot be stored" in caplog.text
 
 
 def test_a_file_is_replaced_whole_or_stays_and_what_a_killed_process_left_goes(
@@ -322,13 +308,12 @@ def test_a_file_is_replaced_whole_or_stays_and_what_a_killed_process_left_goes(
     assert published.stat().st_mtime_ns == before.st_mtime_ns, "it is copied once"
     assert list(published.parent.iterdir()) == [published]
     for owner in (os, Path):  # a file can begin and never end
-        monkeypatch.setattr(owner, "replace", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+        monkeypatch.setattr(owner, "replace", Mock(side_effect=FULL))
     with pytest.raises(OSError, match="No space"):
         write_whole(file, b"three")
     assert publish_plotly(tmp_path / "static") is None
     assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "new-fresh", "readable", "static"]
-    assert file.read_bytes() == b"two"
-    assert list((tmp_path / "static").iterdir()) == []
+    assert (file.read_bytes(), list((tmp_path / "static").iterdir())) == (b"two", [])
 
 
 @pytest.mark.parametrize("ahead", [30, 86_400])
@@ -344,42 +329,39 @@ def test_files_from_tomorrow_do_not_remove_a_new_run(
         os.utime(file, (time() + ahead, time() + ahead))
     store = RunStore(tmp_path)
     ids = [put(store, f"new {number}", str(number)) for number in range(2)]
-    assert len(names_in(tmp_path)) == 3
-    assert RunStore(tmp_path).get(ids[-1])
-    if ahead > run_store.AHEAD:
-        assert RunStore(tmp_path).get(ids[0]), "such files go first"
+    assert len(list(tmp_path.iterdir())) == 3
+    found = held(*ids, by=RunStore(tmp_path))
+    assert found[1]
+    assert found[0] or ahead <= run_store.AHEAD, "such files go first"
 
 
 def test_a_full_disk_makes_room_for_a_new_run_with_its_oldest_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before: nothing was stored any more, and the old runs stayed."""
-    store = RunStore(tmp_path)
-    ids = [put(store, f"key {number}") for number in range(6)]
+    ids = [put(RunStore(tmp_path), f"key {number}") for number in range(6)]
     make_old(tmp_path, ids)
-    room = len(list(tmp_path.iterdir()))
+    room = len(ids)
 
     def write(target: Path, content: bytes) -> None:
         if len(list(tmp_path.iterdir())) >= room:
-            raise OSError(errno.ENOSPC, "No space left on device")
+            raise FULL
         write_whole(target, content)
 
-    monkeypatch.setattr("specviz.service.run_store.write_whole", write)
+    monkeypatch.setattr(run_store, "write_whole", write)
     new = put(RunStore(tmp_path), "new")
     assert held(*ids, new, by=RunStore(tmp_path)) == [False, *[True] * 6]
     room = 0  # somebody else has filled it: not all runs go for one that cannot be stored
-    store = RunStore(tmp_path)
-    store.save("newest", REQUEST, a_result())
-    store.close()
-    assert len(names_in(tmp_path)) >= 3
+    put(RunStore(tmp_path), "newest")
+    assert len(list(tmp_path.iterdir())) >= 3
     assert "cannot be stored" in caplog.text
 
 
 def test_looking_for_runs_leaves_nothing_in_a_cache_of_patterns(tmp_path: Path) -> None:
     """Before: Python remembered 32,768 of them, 26 MB: one for each run that a link names."""
-    run_id = put(RunStore(tmp_path))
-    remembered = fnmatch._compile_pattern.cache_info().misses  # type: ignore[attr-defined]
+    run_id, compiled = put(RunStore(tmp_path)), vars(fnmatch)["_compile_pattern"]
+    remembered = compiled.cache_info().misses
     store = RunStore(tmp_path)
     assert store.get(run_id)
     assert not any(store.get(f"{number:016x}") or store.latest(f"key {number}") for number in range(20))
-    assert fnmatch._compile_pattern.cache_info().misses == remembered  # type: ignore[attr-defined]
+    assert compiled.cache_info().misses == remembered

@@ -8,10 +8,9 @@ from specviz.core.settings import DecodeSettings, parse_tree, resize_tree
 SHAPES = {"4,2,1": ((4, 2, 1), 20, 3), "2,2": ((2, 2), 6, 2), "1": ((1,), 1, 1), "dynamic:16": (None, 16, None)}
 
 
-@pytest.mark.parametrize("text", SHAPES)
-def test_a_shape_is_children_a_depth_or_a_budget(text: str) -> None:
-    shape = parse_tree(text)
-    assert (shape.children, shape.nodes, shape.depth) == SHAPES[text]
+def test_a_shape_is_children_a_depth_or_a_budget() -> None:
+    shapes = {text: parse_tree(text) for text in SHAPES}
+    assert {text: (shape.children, shape.nodes, shape.depth) for text, shape in shapes.items()} == SHAPES
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,7 @@ def test_settings_that_do_not_go_together_are_refused(settings: dict[str, str], 
         DecodeSettings(**settings)  # type: ignore[arg-type]
 
 
-def test_a_tree_is_as_deep_as_the_draft_is_long_and_what_is_unusual_is_named() -> None:
+def test_what_is_unusual_is_named() -> None:
     assert (DecodeSettings().tree_shape, DecodeSettings().manner) == (None, "")
     assert len(DecodeSettings(draft_sampling="argmax", verification="block").manner.split(", ")) == 3
     assert DecodeSettings(draft_length=2, tree="2,2").manner == ", tree 2,2"
@@ -52,7 +51,6 @@ FITTED = {("4,2,1", 3): "4,2,1", ("4,2,1", 1): "4", ("4,2,1", 5): "4,2,1,1,1", (
 FITTED |= {("dynamic:16", 7): "dynamic:16", ("4,2,1", 16): "2,2" + 14 * ",1"}
 
 
-@pytest.mark.parametrize(("tree", "depth"), FITTED)
-def test_a_tree_follows_the_draft_length(tree: str, depth: int) -> None:
-    assert resize_tree(tree, depth) == FITTED[tree, depth]
-    assert DecodeSettings(draft_length=depth, tree=FITTED[tree, depth]).tree_shape
+def test_a_tree_follows_the_draft_length() -> None:
+    assert {(tree, depth): resize_tree(tree, depth) for tree, depth in FITTED} == FITTED
+    assert all(DecodeSettings(draft_length=depth, tree=tree).tree_shape for (_, depth), tree in FITTED.items())

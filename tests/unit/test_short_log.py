@@ -24,11 +24,9 @@ def short() -> Iterator[None]:
         return record
 
     logging.setLogRecordFactory(at_its_time)
-    keep_log_short.cache_clear()
-    keep_log_short()
+    keep_log_short.__wrapped__()
     yield
     logging.setLogRecordFactory(factory)
-    keep_log_short.cache_clear()
 
 
 def logged(caplog: pytest.LogCaptureFixture, error: Callable[[], object]) -> str:

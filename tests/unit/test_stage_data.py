@@ -87,37 +87,29 @@ def payload(trace: Trace, running: bool = True, notice: str | None = None, run_i
 
 
 def test_what_is_sent_is_what_is_new() -> None:
-    now = payload(cut(TRACE, 3))
-    nothing = known(news(now, sent_with(now))["growth"])
-    assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (3, [], [])  # who has less has missed something
-    before, now = payload(cut(TRACE, 3)), payload(cut(TRACE, 5))
-    found = news(now, sent_with(before))
+    before, now = payload(cut(TRACE, 3), notice="waiting: place 2"), payload(cut(TRACE, 5), notice="waiting: place 1")
+    found, nothing = news(now, sent_with(before)), known(news(now, sent_with(now))["growth"])
     assert (found["stream"], found["version"], found["whole"]) == ("page", 7, None)
-    growth = known(found["growth"])
-    assert (growth["start"], growth["rounds"]) == (3, now["run"]["trace"]["rounds"][3:])
+    growth, rounds = known(found["growth"]), now["run"]["trace"]["rounds"]
+    assert (growth["start"], growth["rounds"], growth["notice"]) == (3, rounds[3:], "waiting: place 1")
     steps = [each["run"]["trace"]["autoregressive"]["seconds_per_token"] for each in (before, now)]
     assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
-    before, now = payload(TRACE, notice="waiting: place 2"), payload(TRACE, notice="waiting: place 1")
-    found = news(now, sent_with(before))
-    assert found["growth"]
-    assert (found["growth"]["notice"], found["growth"]["rounds"]) == ("waiting: place 1", [])
+    assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (5, [], [])  # who has less has missed something
     now = payload(TRACE, running=False)
-    for before in (None, payload(TRACE, run_id="first"), payload(TRACE)):
-        found = news(now, before and sent_with(before))
+    for had in (None, payload(TRACE, run_id="first"), payload(TRACE)):
+        found = news(now, had and sent_with(had))
         assert (found["whole"], found["growth"]) == (now, None)
 
 
 def test_a_run_that_has_not_changed_is_the_same_bytes_and_one_that_has_grown_has_another_name() -> None:
     first, again = payload(TRACE), payload(TRACE, notice="waiting: place 1")
     again["version"], again["playhead"], again["gamma"] = 8, 5, 2
-    run, before = split(first)
-    same, after = split(again)
+    (run, before), (same, after) = split(first), split(again)
     assert run == same
     assert len(json.dumps(after)) < 1_500  # a browser that has the run is sent this
     assert before["part"] == after["part"] == json.loads(run)["key"]
-    sent = {**after, "run": json.loads(run)["run"]}
-    assert sent.pop("part")
-    assert sent == json.loads(json.dumps(again))
+    whole = {**after, "run": json.loads(run)["run"]}
+    assert {name: its for name, its in whole.items() if name != "part"} == json.loads(json.dumps(again))
     assert split(payload(cut(TRACE, 3)))[1]["part"] != split(payload(cut(TRACE, 4)))[1]["part"]
 
 

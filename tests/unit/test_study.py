@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pandas as pd
 import pytest
@@ -17,9 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.cli import plots
 from specviz.core.errors import InputError
 from specviz.core.intervals import student_t
-from specviz.core.judge import UNTOLD
 from specviz.core.metrics import Costs
-from specviz.core.theory import break_even_acceptance
 from specviz.figures import sweep as figures
 from specviz.figures.parts import Figure
 from specviz.measure.sweep import study as studying
@@ -30,9 +28,8 @@ from specviz.ui.watch.watch_page import verification_figure
 from specviz.ui.when_it_helps.sweeps import HERE, RECORDED, WhenItHelpsState, recorded_studies, recorded_sweep, studied
 from specviz.ui.when_it_helps.when_it_helps_page import temperature_table
 from tests.support.bench_results import make_bench
-from tests.support.fake_rows import a_row, prompts_at, row_at
+from tests.support.fake_rows import a_row, counted, prompts_at, row_at
 from tests.support.figures import lines_of, parts_of, rounded
-from tests.support.known import known
 
 SPEEDUPS = {"story": (1.2, 1.9), "code": (1.5, 1.3), "random": (0.8, 0.5)}
 ROWS = [
@@ -40,15 +37,13 @@ ROWS = [
     for workload, speedups in SPEEDUPS.items()
     for length, speedup in zip((2, 6), speedups, strict=True)
 ]
-# γ = 4, but 20 rounds drafted 12 tokens: 10 accepted, 2 rejected. 30 tokens in 20 calls.
+# γ = 4, but 20 rounds drafted 12 tokens
 LOOKUP = a_row(
-    draft="prompt lookup", draft_dtype=None, draft_length=4, rounds=20, new_tokens=30, plain_tokens=30, drafted=12,
-    accepted=10, rejected=2, discarded=0, acceptance_rate=10 / 12, per_judgement_rate=10 / 12, draft_seconds=0.0,
-    autoregressive_seconds=0.30, verify_seconds=0.22, overhead_seconds=0.0, speculative_seconds=0.22,
-    speedup=0.30 / 0.22, tokens_per_target_call=1.5,
+    draft="prompt lookup", draft_dtype=None, new_tokens=30, plain_tokens=30, draft_seconds=0.0, overhead_seconds=0.0,
+    **counted(drafted=12, accepted=10, rejected=2, emitted=30), autoregressive_seconds=0.30, verify_seconds=0.22,
+    speculative_seconds=0.22, speedup=0.30 / 0.22,
 )  # fmt: skip
-NOTHING: Any = {"drafted": 0, "accepted": 0, "rejected": 0, "discarded": 0}
-UNDRAFTED = a_row(**NOTHING, acceptance_rate=None, per_judgement_rate=None)
+UNDRAFTED = a_row(**counted())
 # Each figure of the costs is of other rows.
 UNEVEN = [
     row_at(
@@ -80,16 +75,23 @@ SWEEPS: dict[str, list[SweepRow]] = {
     ],
     # Prompts from 1.0× to 3.0×, and one length 10 % faster on each: the intervals overlap, but not the ratio's.
     "intervals that overlap": [*prompts_at("story", 2, 1.0, 2.0, 3.0), *prompts_at("story", 4, 1.1, 2.21, 3.18)],
+    # Each prompt's own best is the other length.
+    "the length that did best on the other prompts": [
+        *prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5)
+    ],
     "luck chooses no length": [
         row_at("story", 1, 3.2), row_at("story", 1, 1.0, number=2), row_at("story", 4, 1.1),
         row_at("story", 4, 1.3, number=2), row_at("story", 8, 3.1, number=3),  # nothing else has this length yet
     ],
+    "two texts of one name": [row_at("own", 4, 1.0), row_at("own", 4, 3.1, text_hash="bbbb")],
     "grammars and schedules": [
         *ROWS, *(row_at("constrained", length, 1.0, 0.3) for length in (2, 4)),
         *(row_at("constrained", length, 1.5, 0.9, constrained=True) for length in (4, 8)),
         row_at("story", 4, 1.85, draft_schedule="heuristic"), row_at("code", 4, 1.1, draft_schedule="heuristic"),
         row_at("story", 6, 2.5, draft_schedule="confidence"),
     ],
+    "no chain of a fixed length": [a_row(constrained=True), a_row(draft_schedule="heuristic")],
+    "costs of chains alone": [a_row(), a_row(constrained=True, draft_seconds=9.0), row_at("story", 4, 1.5, tree="2,2")],
     "prompt lookup": [LOOKUP, replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)],
     "no draft": [UNDRAFTED, replace(UNDRAFTED, draft_schedule="heuristic")],
     "greedy and temperature 1": [
@@ -98,11 +100,16 @@ SWEEPS: dict[str, list[SweepRow]] = {
         row_at("code", 4, 1.2, identical=None, **WARM), row_at("random", 4, 3.1, draft="another"),
     ],
     "times that differ": UNEVEN,
-    "some impossible": [POSSIBLE, replace(POSSIBLE, speedup=3.5), row_at("code", 4, 1.5)],
+    "some impossible": [POSSIBLE, replace(POSSIBLE, speedup=3.5), row_at("code", 4, 1.5), a_row(draft="another")],
+    "what is not pooled": [
+        a_row(), a_row(seed=7), a_row(draft="org/wren-mini"), a_row(draft="lookup", draft_dtype=None),
+        a_row(temperature=0.7), a_row(target_dtype="bfloat16"), a_row(machine="another", speedup=1.4),
+        a_row(top_k=40), a_row(top_p=0.9), a_row(draft_length=3, tree="4,2,1"),
+    ],
 }  # fmt: skip
 
 
-DRAWN = ("of each outcome", "lengths that are told apart", "prompt lookup")  # the others are drawn, and not kept
+DRAWN = ("of each outcome", "lengths that are told apart", "prompt lookup", "some impossible")  # others: not kept
 
 
 def told(study: Study) -> dict[str, object]:
@@ -154,14 +161,14 @@ def test_what_is_told_and_drawn_of_a_sweep(
     assert rounded("\n".join(f"{title}:\n{text}" for title, text in found.items())) == snapshot
 
 
-def test_pairs_temperatures_formats_and_machines_are_not_pooled(snapshot: SnapshotAssertion) -> None:
-    rows = [
-        a_row(), a_row(seed=7), a_row(draft="org/wren-mini"), a_row(draft="lookup", draft_dtype=None),
-        a_row(temperature=0.7), a_row(target_dtype="bfloat16"), a_row(machine="another", speedup=1.4),
-        a_row(top_k=40), a_row(top_p=0.9), a_row(draft_length=3, tree="4,2,1"),
-    ]  # fmt: skip
-    labels = [f"{study.series.label}: {len(study.rows)}" for study in studies_of(frame_of(rows))]
-    assert "\n".join([*labels, *studying.conclusions(frame_of(rows))]) == snapshot
+def test_points_pool_their_rows() -> None:
+    pair = [row_at("story", 4, 3.0, 1.0), row_at("story", 4, 0.75, 0.5, number=2)]
+    (point,) = iterate_rows(studies_of(frame_of(pair))[0].points)
+    assert (point.speedup, point.acceptance_rate) == pytest.approx((1.5, 150 / 200)), "the geometric mean"
+    half = 12.706205 * math.log(2)  # of the two logarithms, log 3 and log 3/4
+    assert (point.low, point.high) == pytest.approx((1.5 * math.exp(-half), 1.5 * math.exp(half)))
+    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
+    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1), "prompt lookup, from its counts"
 
 
 def test_twelve_lines_look_different_without_their_colour() -> None:
@@ -170,76 +177,33 @@ def test_twelve_lines_look_different_without_their_colour() -> None:
     assert len({(line["marker"]["symbol"], line["line"]["dash"]) for line in lines}) == 12
 
 
-def test_each_prompt_is_judged_at_the_length_that_did_best_on_the_other_prompts() -> None:
-    """Each prompt's own best is the other length."""
-    rows = [*prompts_at("own", 2, 1.9, 1.2, 1.2, 1.2), *prompts_at("own", 4, 1.5, 1.5, 1.5, 1.5)]
-    (said,) = (line for line in studying.conclusions(frame_of(rows)) if "times the speed" in line)
-    assert "with each prompt at the draft length that did best on the other prompts," in said
-    assert "1.50 times the speed" in said
-
-
-def test_costs_are_those_of_chains_of_a_fixed_length_without_a_grammar() -> None:
-    row = a_row()  # 76 drafted in 0.1 s, 20 rounds of 0.28 s checking, 0.02 s overhead, 10 ms a plain token
-
-    def costs_of(*rows: SweepRow) -> Costs | None:
-        return studies_of(frame_of(rows))[0].costs
-
-    costs = known(costs_of(row, replace(row, constrained=True, draft_seconds=9.0)))
-    assert (costs.cost_ratio, costs.overhead) == pytest.approx((0.1 / 76 / 0.01, 0.1))
-    assert costs.verification == {5: pytest.approx(1.4)}
-    expected = break_even_acceptance(4, costs.cost_ratio, 1.4, 0.1)
-    assert studying.break_even_line(costs, [4]) == [pytest.approx(expected)]
-    assert costs_of(replace(row, draft_schedule="heuristic")) is None
-    assert costs_of(row_at("story", 4, 1.5, tree="2,2")) is None
-
-
-def test_points_pool_their_rows() -> None:
-    pair = [row_at("story", 4, 3.0, 1.0), row_at("story", 4, 0.75, 0.5, number=2)]
-    (point,) = iterate_rows(studies_of(frame_of(pair))[0].points)
-    assert (point.speedup, point.acceptance_rate) == pytest.approx((1.5, 150 / 200)), "the geometric mean"
-    half = 12.706205 * math.log(2)  # of the two logarithms, log 3 and log 3/4
-    assert (point.low, point.high) == pytest.approx((1.5 * math.exp(-half), 1.5 * math.exp(half)))
-    [other] = studies_of(frame_of([a_row(constrained=True), a_row(draft_schedule="heuristic")]))
-    assert other.points.empty
-    assert other.points["may_be_best"].dtype == "bool"
-    (worksheet,) = collect_rows(studies_of(frame_of([LOOKUP])), recorded=True)
-    assert worksheet.terms.speedup == pytest.approx(1.5 / 1.1), "prompt lookup, from its counts"
-
-
-def test_pooling_many_rows_groups_them_once_and_compares_each_pair_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_grouped_once_and_many_series_compared_with_their_own_others_alone() -> None:
     """Before: 2,000 series held the interpreter for a minute, as each was compared with each other."""
-    passes, grouped, comparing = list[int](), pd.DataFrame.groupby, Mock(wraps=replace)
-
-    def counting(frame: pd.DataFrame, *arguments: Any, **options: Any) -> Any:
-        passes[-1] += 1
-        return grouped(frame, *arguments, **options)
-
-    monkeypatch.setattr(pd.DataFrame, "groupby", counting)
+    passes = []
     for prompts in (2, 50):
         rows = frame_of(row_at("story", length, 1.5, number=n) for n in range(prompts) for length in range(1, 17))
-        passes.append(0)
-        [study] = studies_of(rows)
-        assert len(study.points) + len(study.grammar) + len(study.schedules) == 16
+        with patch.object(pd.DataFrame, "groupby", autospec=True, side_effect=pd.DataFrame.groupby) as grouping:
+            [study] = studies_of(rows)
+            assert len(study.points) + len(study.grammar) + len(study.schedules) == 16
+        passes.append(grouping.call_count)
     assert passes[0] == passes[1] > 0
-    monkeypatch.setattr(studying, "replace", comparing)
     rows = frame_of(row_at("story", 4, 1.5, temperature=t, machine=f"m{n}") for n in range(20) for t in (0.0, 1.0))
-    studies = studies_of(rows)
+    with patch.object(studying, "replace", wraps=replace) as comparing:
+        studies = studies_of(rows)
     assert comparing.call_count == len(studies) == 40
     assert all([other.series.machine for other in study.others] == [study.series.machine] for study in studies)
 
 
 def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    pooling = Mock(wraps=studying.summarise)
+    pooling, sweeps = Mock(wraps=studying.summarise), WhenItHelpsState()
     monkeypatch.setattr(studying, "summarise", pooling)
-    sweeps = WhenItHelpsState()
-    for number, workloads in enumerate((["story"], ["story", "code"]), start=1):
-        sweeps.rows[HERE] = frame_of([row_at(workload, 4, 1.5) for workload in workloads])
-        for _ in range(3):  # script runs
-            (study,) = studied(sweeps, HERE)
-            assert len(study.points) == len(workloads)
+    for number in (1, 2):
+        sweeps.rows[HERE] = frame_of([row_at("story", 4, 1.5), row_at("code", 4, 1.5)][:number])
+        assert [len(study.points) for _ in range(3) for study in studied(sweeps, HERE)] == [number] * 3
         assert pooling.call_count == number
     assert studied(sweeps, RECORDED) is studied(WhenItHelpsState(), RECORDED), "every visitor shares the recorded sweep"
     assert sum(len(study.rows) for study in recorded_studies()) == len(recorded_sweep())
+    assert not any(study.spoilt.any() for study in recorded_studies()), "as `scripts.record sweep` leaves it"
 
 
 @pytest.mark.parametrize(
@@ -254,28 +218,6 @@ def test_rows_are_pooled_once_for_each_file_not_in_each_script_run(monkeypatch: 
 def test_a_pair_that_is_faster_than_its_rounds_allow_is_impossible(changes: Any, spoilt: int) -> None:
     fast = replace(POSSIBLE, **{"speedup": 3.4, **changes})
     assert int(studying.impossible(frame_of([fast, replace(fast, speedup=3.2)])).sum()) == spoilt
-
-
-def test_a_sweep_of_a_busy_machine_gives_no_verdict() -> None:
-    """One plain run of prompt lookup was slow, so its pair is faster than possible."""
-    rows = recorded_sweep().copy()
-    assert not any(study.spoilt.any() for study in studies_of(rows))  # as `scripts.record sweep` leaves it
-    slow = rows["draft"].str.startswith("prompt lookup").idxmax()
-    rows.loc[slow, "speedup"] = 1.1 * rows.loc[slow, "new_tokens"] / rows.loc[slow, "rounds"]
-    said, studies = studying.conclusions(rows), studies_of(rows)
-    assert {bool(study.spoilt.any()) for study in studies} == {True, False}
-    for study in studies:
-        its = [line for line in said if line.startswith(f"{study.series.label}: ")]
-        busy = bool(study.spoilt.any())
-        assert busy == (f"{study.spoilt.sum()} of these {len(study.rows)} pairs of runs " in its[0])
-        assert busy != any("times the speed" in line for line in its)
-        assert busy == (set(study.mark_unsure(study.fair)["outcome"]) == {UNTOLD})
-
-
-def test_two_texts_of_one_name_are_two_prompts() -> None:
-    one, other = (replace(row_at("own", 4, speed), text_hash=text) for speed, text in ((1.0, "aaaa"), (3.1, "bbbb")))
-    [study] = studies_of(frame_of([one, other]))
-    assert sorted(studying.summarise(study.rows, ["workload", "preset"])["speedup"]) == pytest.approx([1, 3.1])
 
 
 def falsely_told_apart(rows: pd.DataFrame) -> float:
@@ -302,9 +244,8 @@ def test_equal_draft_lengths_are_told_apart_in_at_most_one_case_of_twenty(monkey
 
 
 def test_the_t_of_several_comparisons_is_exact() -> None:
-    for freedom in (1, 2, 5, 8, 9, 30, 400):
-        for probability in (0.975, 0.995, 0.9995):
-            assert student_t(freedom, probability) == pytest.approx(stdtrit(freedom, probability), rel=1e-9)
+    for freedom, probability in product((1, 2, 5, 8, 9, 30, 400), (0.975, 0.995, 0.9995)):
+        assert student_t(freedom, probability) == pytest.approx(stdtrit(freedom, probability), rel=1e-9)
     assert rivals_t(9, 2) == pytest.approx(student_t(9), abs=0.001)  # of two lengths there is one pair
     assert rivals_t(9, 5) > rivals_t(9, 4) > rivals_t(9, 3)
 
@@ -334,13 +275,13 @@ def test_figures_are_pages_for_each_pair_of_models_and_pictures_where_kaleido_is
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         plots.check_plots(tmp_path / "file")
-    rows = [*prompts_at("$x^2$ <b>", 2, 1.2, 1.3), *prompts_at("story", 4, 1.4, temperature=1.0)]
+    rows = frame_of([*prompts_at("$x^2$ <b>", 2, 1.2, 1.3), *prompts_at("story", 4, 1.4, temperature=1.0)])
     names = ("speedup-by-workload", "speedup-by-draft-length", "acceptance-by-workload")
-    check_pages([*plots.write_plots(folder, frame_of(rows))], {f"{name}-{pair}" for pair in (1, 2) for name in names})
+    check_pages([*plots.write_plots(folder, rows)], {f"{name}-{pair}" for pair in (1, 2) for name in names})
     assert (folder / "plotly.min.js").exists()
     monkeypatch.setattr(plots, "find_spec", lambda name: name == "kaleido")
     monkeypatch.setattr("plotly.io.write_image", lambda _, path, **__: path.write_text("a picture"))
-    assert {path.suffix for path in plots.write_plots(folder, frame_of(rows))} == {".html", ".svg", ".png"}
+    assert {path.suffix for path in plots.write_plots(folder, rows)} == {".html", ".svg", ".png"}
 
 
 def test_a_benchs_figures_are_pages_and_those_without_figures_are_left_out(tmp_path: Path) -> None:

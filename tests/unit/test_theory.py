@@ -12,7 +12,7 @@ from scipy.special import chdtrc
 
 from specviz.core import metrics, theory
 from specviz.core.errors import InputError
-from specviz.core.intervals import FEWEST, blocks_of, speedup_interval
+from specviz.core.intervals import speedup_interval
 from specviz.core.trace import Autoregressive, Trace
 from specviz.measure.proof import findings
 from specviz.measure.proof.rows import BATCHES, PLACES, DrawBatch
@@ -278,18 +278,9 @@ def width(trace: Trace) -> float:
     return interval[1] / interval[0]
 
 
-def test_a_block_is_a_round_and_as_many_plain_steps() -> None:
-    trace = in_turns(mixed())
-    blocks = blocks_of(trace)
-    assert [block.tokens for block in blocks] == [len(round.emitted_ids) for round in trace.rounds]
-    assert sum(block.plain_seconds for block in blocks) == pytest.approx(STEP * len(trace.output.token_ids))
-    assert trace.autoregressive
-    short = Autoregressive([STEP] * 7, [1] * 7, alternating=True)  # a sampled text that ended earlier
-    assert [block.tokens for block in blocks_of(replace(trace, autoregressive=short))] == [5, 2]
-    assert blocks_of(replace(trace, autoregressive=replace(trace.autoregressive, alternating=False))) == []
+def test_what_slows_both_decoders_widens_an_interval_less_than_what_slows_one() -> None:
+    """Where there is no interval: the tables of `test_both.py`."""
     assert width(in_turns(mixed())) == pytest.approx(1.0, abs=1e-9)
-    for without in (mixed(), in_turns(mixed(FEWEST - 1)), replace(mixed(), autoregressive=None)):
-        assert speedup_interval(without) is None, "without turns, or with few rounds"
 
     def spiky(seed: int) -> Noise:
         rng = random.Random(seed)

@@ -4,6 +4,7 @@
 import RESULT from "../../texts/browser/result.json" with { type: "json" };
 import { sayer } from "../shared/fill.js";
 import { fixed, percent } from "../shared/numbers.js";
+import { breakEven } from "../shared/theory.js";
 import { countsOf } from "./rounds.js";
 import { draftName, shortName } from "./words.js";
 import type { ResultPayload, SentRun, SentStage, Trace, Verdict } from "../dist/payloads.js";
@@ -55,7 +56,7 @@ export function reasonOf({ terms, reason, break_even: pays }: Pick<Verdict, "ter
   const [guesses, checks] = spans ?? [[guess, guess], [check, check]];
   const digits = rough ? 1 : 2;
   const about = (figure: string) => (rough ? say("about", { figure }) : figure);
-  const said = say(counted ? "pays_tokens" : steps >= length + 1 ? "pays_never" : pays === null ? "pays_unsaid" : "pays_rate", {
+  const said = say(counted ? "pays_tokens" : breakEven(steps, length) === null ? "pays_never" : pays === null ? "pays_unsaid" : "pays_rate", {
     steps: about(fixed(steps, digits)), least: about(percent(pays)), here: counted ? fixed(counted.tokens, 2) : percent(alpha),
     guesses: spanned(guesses, digits), times: spanned(checks, digits),
   });

@@ -79,7 +79,6 @@ class Endpoint:
     http: httpx2.AsyncClient
     settings: BenchSettings
     key: str = ""
-    whole: float = WHOLE
     model: str = ""
     system: str = ""
     version: str = ""
@@ -152,9 +151,7 @@ class Endpoint:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
         lines = Lines(self.settings.max_new_tokens)
         try:
-            async with self._problems_in_words(
-                self.whole, f"its answer took longer than {self.whole:.0f} s, and was ended"
-            ):
+            async with self._problems_in_words(WHOLE, f"its answer took longer than {WHOLE:.0f} s, and was ended"):
                 for tries_left in reversed(range(TRIES)):
                     lines = Lines(self.settings.max_new_tokens)
                     try:

@@ -102,16 +102,6 @@ def _chunks(prompts: int, times: int, fill: int, draw: random.Random) -> list[tu
     ]
 
 
-def left(blocks: Sequence[AskedBlock], result: BenchResult) -> list[AskedBlock]:
-    """The blocks that the result does not hold whole, on every side."""
-    held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in result.answers}
-    return [
-        block
-        for block in blocks
-        if any((block.number, side, *job) not in held for side in block.order for job in block.jobs)
-    ]
-
-
 @dataclass
 class BenchInTurns:
     """Measures blocks, and adds what it finds to a result."""
@@ -132,7 +122,11 @@ class BenchInTurns:
         At the end, blocks with failed requests are measured once more. Raises ServerGone where a server answers no
         more.
         """
-        todo, warm = left(self.blocks, self.result), 0.0
+        held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in self.result.answers}
+        todo, warm = list[AskedBlock](), 0.0
+        for block in self.blocks:
+            if not held.issuperset((block.number, side, *job) for side in block.order for job in block.jobs):
+                todo.append(block)
         if self.result.answers and todo:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
