@@ -11,29 +11,20 @@ Without `--parts`, all are played, in this order, on one fresh server. Next to a
 """
 
 import asyncio
-import math
 import os
 import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from functools import partial
-from statistics import median
-from typing import Any
-
-from websockets.exceptions import WebSocketException
 
 from benchmarks.serving import ROOT, HealthCheck, Server, served
-from benchmarks.timing import asked, here, report
-from tests.load.visitors import RunTimes, Visitor, run_link, visiting
+from benchmarks.timing import asked, here, report, rounded
+from tests.load.visitors import Crowd, Part, RunTimes, Visitor, crowd, opens, run_link, spread, waits
 
 LESSON_TURNS = 6
 QUIET = 0.1  # of a core: what server and engine use when nothing is under way
-
-Part = dict[str, Any]
-Behaviour = Callable[[Visitor, int], Awaitable[list[RunTimes]]]
 
 
 def main() -> None:
@@ -41,28 +32,28 @@ def main() -> None:
     options = asked(__doc__, given)
     if unknown := set(options.parts) - set(PARTS):
         sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    load = os.getloadavg()
+    load = rounded({"load_average_before": [*os.getloadavg()]})
     with served() as server:
         played = asyncio.run(play(server, options))
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
-    report(here() | {"commit": commit, "load_average_before": rounded(load)} | played, options.out)
+    report(here() | {"commit": commit} | load | played, options.out)
 
 
 async def play(server: Server, options: Namespace) -> dict[str, Part]:
     """One visitor alone, five times, then the chosen parts; what each has measured, by its name."""
-    first = await crowd(server, 1, opens(1))  # the engine has started and loaded its models
+    first = await crowd(server.port, 1, opens(1))  # the engine has started and loaded its models
     assert first.runs[0].whole is not None, first.errors
     runs = []
     for number in range(5):
         await settle(server)
-        runs += (await crowd(server, 1, opens(100 + number))).runs
+        runs += (await crowd(server.port, 1, opens(100 + number))).runs
     played = {"alone": waits(runs)}
     options.alone = played["alone"]["first_round_seconds"]["median"]
     for name in options.parts:
         await settle(server)
         print(f"{name} ...", file=sys.stderr, flush=True)
         part = await PARTS[name](server, options)
-        played[name] = part | {"memory": server.memory(), "load_average": rounded(os.getloadavg())}
+        played[name] = part | {"memory": server.memory()} | rounded({"load_average": [*os.getloadavg()]})
     most = max(part["memory"]["together_mb"] for name, part in played.items() if name != "alone")
     played["memory"] = {"held_to": [held_to("memory of server and engine after any part, MB", most, 690)]}
     return played
@@ -70,13 +61,13 @@ async def play(server: Server, options: Namespace) -> dict[str, Part]:
 
 async def same(server: Server, school: Namespace) -> Part:
     """All open one link."""
-    measured = await observed(server, crowd(server, school.visitors, opens(7, all_the_same=True)))
+    measured = await observed(server, crowd(server.port, school.visitors, opens(7, all_the_same=True)))
     return measured | {"held_to": in_time(measured, school.alone + 2)}
 
 
 async def own(server: Server, school: Namespace) -> Part:
     """All open a link each."""
-    measured = await observed(server, crowd(server, school.visitors, opens(1000)))
+    measured = await observed(server, crowd(server.port, school.visitors, opens(1000)))
     return measured | {"held_to": in_time(measured, 10)}
 
 
@@ -94,7 +85,7 @@ async def lesson(server: Server, school: Namespace) -> Part:
             await visitor.stay(began + school.turn_seconds - time.monotonic())
         return runs
 
-    measured = await observed(server, crowd(server, school.visitors, learn))
+    measured = await observed(server, crowd(server.port, school.visitors, learn))
     return measured | {"held_to": in_time(measured, 3)}
 
 
@@ -109,7 +100,7 @@ async def idle(server: Server, school: Namespace) -> Part:
         await visitor.stay(school.seconds)
         return []
 
-    looking = asyncio.create_task(crowd(server, school.idle, look))
+    looking = asyncio.create_task(crowd(server.port, school.idle, look))
     with HealthCheck(server) as opening:
         async with asyncio.timeout(180):  # a visitor who never comes ends the benchmark
             await here.wait()
@@ -130,42 +121,6 @@ PARTS: dict[str, Callable[[Server, Namespace], Awaitable[Part]]] = {
 }
 
 
-@dataclass
-class Crowd:
-    """What visitors at the same time have seen."""
-
-    runs: list[RunTimes] = field(default_factory=list)
-    visitors: list[Visitor] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-
-def opens(seed: int, all_the_same: bool = False) -> Behaviour:
-    """A visitor who opens a link, with the seed counted up by the visitor's number, and stays until the run is over."""
-
-    async def behave(visitor: Visitor, number: int) -> list[RunTimes]:
-        return [await visitor.run(visitor.open(run_link(seed if all_the_same else seed + number)))]
-
-    return behave
-
-
-async def crowd(server: Server, count: int, behave: Behaviour) -> Crowd:
-    """This many visitors at once. A visitor who is thrown out is counted, not hidden."""
-    seen = Crowd()
-
-    async def one(number: int) -> None:
-        try:
-            async with visiting(server.port) as visitor:
-                seen.visitors.append(visitor)
-                seen.runs += await behave(visitor, number)
-                seen.errors += visitor.errors
-        except (OSError, WebSocketException) as error:
-            seen.errors.append(repr(error))
-            seen.runs.append(RunTimes(None, None))
-
-    await asyncio.gather(*(one(number) for number in range(count)))
-    return seen
-
-
 async def observed(server: Server, come: Awaitable[Crowd]) -> Part:
     """What the visitors saw and what the server used meanwhile."""
     began, before = time.monotonic(), server.processor_seconds()
@@ -181,30 +136,6 @@ async def observed(server: Server, come: Awaitable[Crowd]) -> Part:
         "server_milliseconds_a_run": round(1000 * used / max(1, len(seen.runs))),
         "health_seconds": spread(health.seconds),
     }
-
-
-def waits(runs: list[RunTimes]) -> Part:
-    """How long the visitors waited, and how many runs did not come."""
-    return {
-        "runs": len(runs),
-        "lost": sum(run.whole is None for run in runs),
-        "first_round_seconds": spread([run.first_round for run in runs if run.first_round is not None]),
-        "whole_run_seconds": spread([run.whole for run in runs if run.whole is not None]),
-    }
-
-
-def spread(seconds: list[float]) -> dict[str, float | None]:
-    """The middle, the 95th of a hundred, and the longest."""
-    if not seconds:
-        return {"median": None, "p95": None, "max": None}
-    ordered = sorted(seconds)
-    middle, high = median(ordered), ordered[math.ceil(0.95 * len(ordered)) - 1]
-    return {"median": round(middle, 3), "p95": round(high, 3), "max": round(ordered[-1], 3)}
-
-
-def rounded(values: Iterable[float]) -> list[float]:
-    """For people."""
-    return [round(value, 2) for value in values]
 
 
 async def settle(server: Server) -> None:

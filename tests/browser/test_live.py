@@ -44,6 +44,11 @@ def open_file(page: Page, path: Path, fragment: str = EVERYTHING) -> None:
     expect(told(page)).to_have_text(READY)
 
 
+def open_run(page: Page, content: bytes) -> None:
+    file = page.get_by_label("Open a run")
+    file.set_input_files({"name": "run.json", "mimeType": "application/json", "buffer": content})
+
+
 def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(page: Page, one_file: Path) -> None:
     open_file(page, one_file)
     badge, draft, undo = page.locator(".stage .badge"), control(page, "draft"), page.get_by_role("button", name="Undo")
@@ -70,12 +75,10 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(page: 
     press(page, "Show again")
     expect(draft).to_have_value("prompt-lookup")
     undo.click()
-    opener, problem = page.get_by_label("Open a run"), page.get_by_role("alert")
-    file = {"name": "run.json", "mimeType": "application/json"}
-    rubbish = b'{"schema": 2, "output": {"stopped_by": "eos"}, "rounds": "<b>"}'
-    opener.set_input_files({**file, "buffer": rubbish})  # type: ignore[typeddict-item]
+    problem, rubbish = page.get_by_role("alert"), b'{"schema": 2, "output": {"stopped_by": "eos"}, "rounds": "<b>"}'
+    open_run(page, rubbish)
     expect(problem).to_have_text(re.compile("^That file is no run"))
-    opener.set_input_files({**file, "buffer": saved})  # type: ignore[typeddict-item]
+    open_run(page, saved)
     page.wait_for_selector(".stage[data-run^='file']")
     expect(problem).to_be_hidden()
     expect(draft).to_have_value("prompt-lookup")

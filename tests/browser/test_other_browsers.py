@@ -6,6 +6,7 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -136,11 +137,11 @@ def test_a_journey(browsing: Visitor, real_app_server: AppServer, address: str) 
 
 
 def test_the_live_page_writes_the_tokens_that_pytorch_writes(browsing: Visitor, one_file: Path) -> None:
-    settings = {"max_new_tokens": 32}
-    asked = {"prompt": PROMPT, "target": "wren-base", "draft": "wren-nano", "settings": settings}
+    settings = DecodeSettings(max_new_tokens=32)
+    asked = {"prompt": PROMPT, "target": "wren-base", "draft": "wren-nano", "settings": asdict(settings)}
     browsing.open(one_file.as_uri())
     browsing.wait("return window.specviz")
     browsing.do("specviz.decode(arguments[0]).then((trace) => (window.made = trace))", asked)
     ids = browsing.wait("return window.made?.output.token_ids")
-    assert ids == autoregressive_decode(load_model("wren-base"), PROMPT, DecodeSettings(**settings)).output.token_ids
+    assert ids == autoregressive_decode(load_model("wren-base"), PROMPT, settings).output.token_ids
     browsing.is_well()

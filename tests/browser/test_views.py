@@ -133,6 +133,7 @@ def test_a_clicker_steps_the_run_and_never_the_lesson_and_notes_and_page_of_one_
     expect_notes(3)
     expect_moment(page, 3)
     turn(page, "Previous")
+    expect_moment(page, 2)
     press(page, "Space")  # plays: the button that was clicked does not have the focus
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     page.reload()

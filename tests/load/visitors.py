@@ -11,6 +11,7 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from statistics import median
 from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
@@ -22,10 +23,12 @@ from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
 from websockets.typing import Subprotocol
 
 GIVE_UP_SECONDS = 120.0  # for one run
 RECORDED = "first"  # the run on the first screen, which no engine made
+Part = dict[str, Any]
 WIDGETS = ("button", "slider", "file_uploader", "text_input", "text_area", "multiselect")
 
 
@@ -235,3 +238,61 @@ async def visiting(port: int) -> AsyncIterator[Visitor]:
     address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", [Subprotocol("streamlit")]
     async with connect(address, subprotocols=spoken, max_size=None, open_timeout=60, close_timeout=1) as socket:
         yield Visitor(socket)
+
+
+Behaviour = Callable[[Visitor, int], Awaitable[list[RunTimes]]]
+
+
+@dataclass
+class Crowd:
+    """What visitors at the same time have seen."""
+
+    runs: list[RunTimes] = field(default_factory=list)
+    visitors: list[Visitor] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def opens(seed: int, all_the_same: bool = False) -> Behaviour:
+    """A visitor who opens a link, with the seed counted up by the visitor's number, and stays until the run is over."""
+
+    async def behave(visitor: Visitor, number: int) -> list[RunTimes]:
+        return [await visitor.run(visitor.open(run_link(seed if all_the_same else seed + number)))]
+
+    return behave
+
+
+async def crowd(port: int, count: int, behave: Behaviour) -> Crowd:
+    """This many visitors at once. A visitor who is thrown out is counted, not hidden."""
+    seen = Crowd()
+
+    async def one(number: int) -> None:
+        try:
+            async with visiting(port) as visitor:
+                seen.visitors.append(visitor)
+                seen.runs += await behave(visitor, number)
+                seen.errors += visitor.errors
+        except (OSError, WebSocketException) as error:
+            seen.errors.append(repr(error))
+            seen.runs.append(RunTimes(None, None))
+
+    await asyncio.gather(*(one(number) for number in range(count)))
+    return seen
+
+
+def waits(runs: list[RunTimes]) -> Part:
+    """How long the visitors waited, and how many runs did not come."""
+    return {
+        "runs": len(runs),
+        "lost": sum(run.whole is None for run in runs),
+        "first_round_seconds": spread([run.first_round for run in runs if run.first_round is not None]),
+        "whole_run_seconds": spread([run.whole for run in runs if run.whole is not None]),
+    }
+
+
+def spread(seconds: list[float]) -> dict[str, float | None]:
+    """The middle, the 95th of a hundred, and the longest."""
+    if not seconds:
+        return {"median": None, "p95": None, "max": None}
+    ordered = sorted(seconds)
+    middle, high = median(ordered), ordered[math.ceil(0.95 * len(ordered)) - 1]
+    return {"median": round(middle, 3), "p95": round(high, 3), "max": round(ordered[-1], 3)}

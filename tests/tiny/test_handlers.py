@@ -34,8 +34,6 @@ from specviz.service.job import JobView, RunResult, advance
 from specviz.service.limits import BudgetSpent
 from specviz.service.service import say
 from specviz.service.workshop import Workshop, run_in_thread
-from specviz.ui.race.lanes import lanes_data
-from specviz.ui.race.results import quality_sentence
 from tests.support.fake_workshop import workshop_with
 from tests.support.known import known
 from tests.support.pauses import listen_to_runs
@@ -155,8 +153,6 @@ def test_a_lap_on_a_tiny_pair(temperature: float) -> None:
         assert all(seconds > 0 for seconds in found.speculative_seconds + found.plain_seconds + found.plain_prefill)
         assert len(found.plain_tokens) == sum(map(len, burst_texts(found.speculative))) == 12
         assert found.identical is (None if temperature else True)
-        assert quality_sentence(found)
-        lanes_data([found], run_id="r", badge="b", place=None)
 
 
 def in_repeat(repeat: int) -> Any:

@@ -70,8 +70,9 @@ def test_the_costs_of_the_processor_that_is_most_like_the_run_s(machine: Machine
 def test_another_target_format_or_draft_has_no_quiet_costs() -> None:
     stored, target = QuietCosts(1, [AMD]), TRACE.target
     others = [replace(TRACE, target=replace(target, **its)) for its in ({"name": "other"}, {"dtype": "bfloat16"})]
-    found = [stored.find_for_run(run) for run in (TRACE, *others, replace(TRACE, drafter=None))]
-    assert found == [AMD, None, None, None]
+    both = replace(others[1], drafter=replace(TRACE.drafter, dtype="bfloat16"))
+    found = [stored.find_for_run(run) for run in (TRACE, *others, both, replace(TRACE, drafter=None))]
+    assert found == [AMD, None, None, None, None]
     assert QuietCosts(1, [replace(AMD, drafts={})]).find_for_run(TRACE) is None
 
 

@@ -55,13 +55,7 @@ def test_the_limit_is_what_was_measured_times_the_safety(number_format: str) -> 
 
 
 def test_a_difference_is_judged_by_its_number_format() -> None:
-    for lead, dtype, state in (
-        (2e-5, "float32", "rounding"),
-        (1e-3, "float32", "fails"),
-        (0.25, "bfloat16", "rounding"),
-        (-3.0, "bfloat16", "fails"),
-        (1e-9, "float16", "unknown"),
-        (1e-9, None, "unknown"),
-        (None, "float32", "unknown"),
-    ):
-        assert judge_difference(lead, dtype, "wren-base").state == state
+    judged = {(2e-5, "float32"): "rounding", (1e-3, "float32"): "fails"}
+    judged |= {(0.25, "bfloat16"): "rounding", (-3.0, "bfloat16"): "fails"}
+    judged |= dict.fromkeys([(1e-9, "float16"), (1e-9, None), (None, "float32")], "unknown")
+    assert {its: judge_difference(*its, "wren-base").state for its in judged} == judged

@@ -67,7 +67,7 @@ OWN = plan(
     moment("./?run=first&step=3", title="One", question="Two?", answer="Three", mistakes="Four", do="Five"),
     moment("./?run=first&step=16&hide=result", mistakes="", do=""),
     moment("./be_the_draft?seed=1"),
-    moment("./?run=story-pays&step=9&view=explain"),
+    moment("./?run=story-pays&step=11&view=explain"),  # judged: no question any more
     moment("./?preset=story-2&gamma=6"),
 )
 PAGES: dict[str, Callable[[], str]] = {
@@ -137,7 +137,7 @@ def test_moments_share_their_run_and_begin_at_their_own_place() -> None:
         one and (one["run"], *(one["state"][name] for name in ("playhead", "view", "hide"))) for one in data["moments"]
     ]
     assert shown == [
-        ("first", 3, "full", []), ("first", 16, "full", ["result"]), None, ("story-pays", 9, "simple", []), None
+        ("first", 3, "full", []), ("first", 16, "full", ["result"]), None, ("story-pays", 11, "simple", []), None
     ]  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_a_students_file_is_a_trace_with_draws() -> None:
     assert draws == LabDraws([DrawnPosition("first", BATCHES)], "replaced_from_target")
     whole = json.loads(content)
     many = whole["same_quality"] | {"positions": whole["same_quality"]["positions"] * 40}
-    for part, said in ((None, "has a run and no draws"), (many, "positions")):
+    for part, said in ((None, "a run and no draws"), ({"positions": []}, "a run and no draws"), (many, "positions")):
         with pytest.raises(InputError, match=said):
             read_draws(json.dumps(whole | {"same_quality": part}).encode())
 

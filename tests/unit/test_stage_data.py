@@ -96,7 +96,7 @@ def test_what_is_sent_is_what_is_new() -> None:
     assert (growth["plain_start"], [*steps[0], *growth["plain"]]) == (len(steps[0]), steps[1])
     assert (nothing["start"], nothing["rounds"], nothing["plain"]) == (5, [], [])  # who has less has missed something
     now = payload(TRACE, running=False)
-    for had in (None, payload(TRACE, run_id="first"), payload(TRACE)):
+    for had in (None, payload(TRACE, running=False, run_id="first"), payload(TRACE)):
         found = news(now, had and sent_with(had))
         assert (found["whole"], found["growth"]) == (now, None)
 

@@ -15,8 +15,6 @@ from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PROMPTS = (SweepPrompt("a", "a-1", "one"), SweepPrompt("b", "b-1", "two", Grammar("regex", "x")))
 PLAN = SweepPlan(PROMPTS, (PAIR, LOOKUP), (1, 4, 8), temperatures=(0.0, 0.7), settings=DecodeSettings(seed=5))
-
-
 ONE = replace(PLAN, pairs=(PAIR,), prompts=PROMPTS[:1], temperatures=(0.0,))
 PLANS = {
     "every combination once": replace(PLAN, draft_lengths=(1, 8)),
