@@ -70,6 +70,11 @@ class Terms:
         return self.counted.verification if self.counted else self.verification
 
     @property
+    def guessing(self) -> float:
+        """A guess, in target steps; of rounds that differ in length, all guesses of one."""
+        return self.cost_ratio * (self.drafted if self.counted else 1)
+
+    @property
     def steps(self) -> float:
         """The time of a round in target steps, and so the tokens per target call above which speculation pays."""
         return self.drafted * self.cost_ratio + self.checking + self.overhead

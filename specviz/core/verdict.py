@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from statistics import fmean, geometric_mean, median, mode
+from statistics import geometric_mean, median, mode
 from typing import Any
 
 from specviz.core import metrics
@@ -17,7 +17,7 @@ from specviz.core.errors import InputError
 from specviz.core.intervals import interval_of_ratios, speedup_interval
 from specviz.core.judge import HELPS, HURTS, ONE_RUN, UNTOLD, Interval, Judgement, judge, widen_for_next_run
 from specviz.core.names import short_name
-from specviz.core.numbers import localize, percent
+from specviz.core.numbers import localize
 from specviz.core.rounding import judge_difference
 from specviz.core.terms import Term, Terms, terms_of
 from specviz.core.texts import Sentences
@@ -252,17 +252,6 @@ def _recorded_lead(trace: Trace, at: int, plain_id: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    says: str
-    reason: str
-    same: str = ""  # whether both decoders wrote the same text; empty where nothing can be said of it
-    trusted: bool = True  # False: the machine was busy, so the time says nothing
-    speedup: float | None = None  # the measured one, as `says` has it; None where there is none that is trusted
-    interval: Interval | None = None  # 95 % of the speedup that `says` has, measured or modelled
-    where: str = ""  # it was timed, such as "measured here"
-
-
-@dataclass(frozen=True, slots=True)
 class KnownCosts:
     """Costs for a run whose own time says nothing."""
 
@@ -271,85 +260,8 @@ class KnownCosts:
     source: str  # that as a sentence
 
 
-def result_of(trace: Trace, costs: metrics.Costs | None, where: str, known: KnownCosts | None = None) -> Result:
-    """The result of a finished run.
-
-    `costs` as in `verdict_of_run`; `where` it was timed, such as "measured here"; `known` speaks where the time of the
-    run is not trusted.
-    """
-    verdict, counts, plain, same = verdict_of_run(trace, costs), metrics.count(trace.rounds), trace.autoregressive, ""
-    passes = say_result("passes", tokens=counts.emitted, rounds=counts.rounds)
-    if plain is not None and trace.output.stopped_by is not None:  # with the question where that is short
-        identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
-        same = say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
-    if verdict is None:
-        return Result(say_result("untimed", passes=passes), explain_no_result(trace), same)
-    if verdict.trusted:
-        low, high = (localize(end, ".2f") for end in verdict.interval or (0.0, 0.0))
-        why, speedup = _reason(trace, verdict, quiet(trace, costs)), localize(verdict.speedup, ".2f")
-        reason = say_result("timed", reason=why, where=where)
-        if verdict.interval:
-            reason = say_result("timed_between", reason=why, where=where, low=low, high=high)
-        says = _say_speed(verdict.word, speedup, "", passes)
-        return Result(says, reason, same, True, round(verdict.speedup, 2), verdict.interval, where)
-    busy, estimate = say_result("busy", passes=passes), known and metrics.estimated_at(trace.rounds, known.costs)
-    if not known or not estimate:
-        return Result(busy, say_result("busy_counts"), same, trusted=False)
-    said, source = metrics.say_estimate(estimate), known.source
-    if estimate.interval is None:
-        return Result(busy, say_result("busy_unsure", speedup=said, source=source), same, trusted=False)
-    low_end, high_end = (round(end, 2) for end in estimate.interval)  # as it is said
-    word = HURTS if high_end < 1 else HELPS if low_end > 1 else UNTOLD
-    passes = say_result("quiet_passes", tokens=counts.emitted, rounds=counts.rounds)
-    says = _say_speed(word, said, say_result("quiet"), passes)
-    reason = say_result("busy_known", source=source)
-    return Result(says, reason, same, trusted=False, interval=estimate.interval)
-
-
-def _say_speed(word: str, speedup: str, where: str, passes: str) -> str:
-    if word == UNTOLD:
-        return say_result("untold", speedup=speedup, where=where, passes=passes)
-    return say_result("slower" if word == HURTS else "faster", speedup=speedup, where=where, passes=passes)
-
-
 def explain_no_result(trace: Trace) -> str:
     return say_result("no_verdict", why=explain_no_verdict(trace))
-
-
-def waiting() -> Result:
-    return Result(say_result("waiting"), "")
-
-
-def _reason(trace: Trace, verdict: Verdict, calibrated: metrics.Costs | None) -> str:
-    """When it pays, and what a round costs; without them where the costs do not explain the speed.
-
-    A guess takes c, or all of a round's guesses where rounds differ; a check takes v of as many.
-    """
-    terms = verdict.terms
-    if terms is None:
-        return verdict.reason
-    drafted = terms.drafted if terms.counted else 1
-    sizes = [len(round.drafted) for round in trace.rounds] if terms.counted else [terms.draft_length]
-
-    def checking(costs: metrics.Costs) -> float:
-        return fmean(verification_steps(costs.verification, drafted + 1) for drafted in sizes)
-
-    draft = calibrated.interval(lambda costs: drafted * costs.cost_ratio) if calibrated else None
-    check = calibrated.interval(checking) if calibrated else None
-    guesses, times = localize(drafted * terms.cost_ratio, ".2f"), localize(terms.checking, ".2f")
-    if draft and check:
-        guesses, times = metrics.span(draft), metrics.span(check)
-    here, least = percent(terms.alpha), verdict.break_even
-    if terms.counted:
-        steps, tokens = localize(terms.steps, ".2f"), localize(terms.tokens, ".2f")
-        reason = say_result("pays_tokens", steps=steps, here=tokens, guesses=guesses, times=times)
-    elif terms.break_even is None:
-        reason = say_result("pays_never", here=here, guesses=guesses, times=times)
-    elif least is None:  # it would say the opposite of what was measured
-        reason = say_result("pays_unsaid", here=here, guesses=guesses, times=times)
-    else:
-        reason = say_result("pays_rate", least=percent(least), here=here, guesses=guesses, times=times)
-    return reason if (draft and check) or calibrated is None else say_result("unsure", reason=reason)
 
 
 def summary(trace: Trace) -> dict[str, Any]:

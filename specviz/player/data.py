@@ -6,19 +6,21 @@ The modules in assets/browser/trace/ make of it what is drawn.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any, Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
 from specviz.core.drafters import exit_layers, menu_title, method_of, named
 from specviz.core.errors import InputError
-from specviz.core.metrics import Costs, costs, count, interval_of_median, running, speedup_at
+from specviz.core.metrics import Costs, costs, count, estimated_at, interval_of_median, running, speedup_at
 from specviz.core.names import forward_in_words, pair_name, prompt_words, short_name
 from specviz.core.replay import DraftGuesses, ends_of, replay
 from specviz.core.settings import MAX_DRAFT_LENGTH
+from specviz.core.terms import terms_of
 from specviz.core.texts import Sentences
 from specviz.core.trace import Candidate, DraftedToken, DrafterInfo, Prompt, Round, Trace
-from specviz.core.verdict import quiet, verdict_of_run
+from specviz.core.verdict import KnownCosts, compare_texts, quiet, say_result, verdict_of_run
 from specviz.data.lessons.story import Phase
 from specviz.player import payload as to
 from specviz.player.payload import SentStage
@@ -30,6 +32,7 @@ SUBSTEPS = len(PHASES)  # the playhead counts these
 SHOWN_CANDIDATES = 3
 SHOWN_PROMPT_TOKENS = 60
 SHOWN_CHARACTERS = 80  # of one token's text
+PROMPT_CHARACTERS = 16  # of the prompt, where another run has another one
 DECIMALS = 7  # of a probability, and of seconds
 
 # live: decoded for this visitor; stored: measured on this server before; recorded: in a file, on some machine
@@ -69,17 +72,16 @@ def stage_data(
         "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
         if replayed
         else None,
-        "times": replay_times(trace, costs, known) if replayed else None,
+        "times": _replay_times(trace, costs, known) if replayed else None,
+        "words": prompt_words(trace, PROMPT_CHARACTERS),
+        "manner": trace.settings.manner.strip(" ,"),
     }
     return {
         "stream": "",  # a page with a feed names it
         "version": 0,
         "run_id": run_id,
-        "name": pair_name(trace),
-        "differs": "",
         "running": running,
         "phases": list(PHASES),
-        "longest_draft": MAX_DRAFT_LENGTH,
         "notice": None,
         "badge": _badge(trace, source, running),
         "measured": _measured(trace, source),
@@ -113,9 +115,11 @@ def _badge(trace: Trace, source: RunSource, running: bool) -> str:
 def _trace(trace: Trace) -> to.TraceJson:
     """As JSON, without what the stage does not show: most candidates, the start of a long prompt, the whole texts.
 
-    The rounds are without what has its default: an unjudged token has little else.
+    The rounds are without what has its default: an unjudged token has little else. The prompt's text is a digest of it,
+    by which two runs are of the same one or not.
     """
-    prompt, plain = Prompt("", [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
+    text = blake2b(trace.prompt.text.encode(), digest_size=8).hexdigest()
+    prompt, plain = Prompt(text, [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
     plain, output = plain and replace(plain, token_ids=[]), replace(trace.output, token_ids=[], text="")
     kept = replace(trace, prompt=prompt, rounds=[], autoregressive=plain, output=output)
     rest = _TRACE.dump_python(kept, mode="json")
@@ -143,7 +147,7 @@ def replayable(trace: Trace, guesses: DraftGuesses | None) -> DraftGuesses | Non
     return guesses if fixed and of_this and not any(round.draft_tokens for round in trace.rounds) else None
 
 
-def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = None) -> to.ReplayTimes:
+def _replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = None) -> to.ReplayTimes:
     """What rounds take at other draft lengths, by the pair's `calibrated` costs, else by the run's own.
 
     The measured speedup of the run is what its own length must have: other lengths are estimated from it, so that the
@@ -151,16 +155,13 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
     same.
     """
     verdict, pair = verdict_of_run(trace, calibrated), quiet(trace, calibrated)
-    if verdict and not verdict.trusted:
+    used = pair or costs(trace)
+    said: to.CostsOf = "of_run" if pair is None else "of_both" if pair.of_draft else "of_both_unsure"
+    if busy := verdict is not None and not verdict.trusted:
         verdict, used = None, known
-        said = say("unknown_busy" if known is None else "of_pair" if known.of_draft else "of_pair_unsure")
-    else:
-        used = pair or costs(trace)
-        said = say("unknown_times" if used is None else "of_run")
-        if pair:
-            said = say("of_run_and_pair" if pair.of_draft else "of_run_and_pair_unsure")
+        said = "of_pair" if known and known.of_draft else "of_pair_unsure"
     if used is None:
-        return {"steps": None, "between": None, "said": said}
+        return {"steps": None, "between": None, "said": "unknown_busy" if busy else "unknown_times"}
 
     def steps(of: Costs) -> list[float]:
         modelled = speedup_at(trace.rounds, of)
@@ -177,6 +178,27 @@ def replay_times(trace: Trace, calibrated: Costs | None, known: Costs | None = N
         "between": (between[0], between[1]) if all(between) else None,
         "said": said,
     }
+
+
+def result_data(trace: Trace, where: str, costs: Costs | None, known: KnownCosts | None = None) -> to.ResultPayload:
+    """What the browser says of a run that is over; arguments as of `stage_data`, `where` it was timed."""
+    verdict, plain, same = verdict_of_run(trace, costs), trace.autoregressive, ""
+    if plain is not None and trace.output.stopped_by is not None:  # with the question where that is short
+        identical = trace.settings.greedy and trace.output.token_ids == plain.token_ids
+        same = say_result("same_text", says=compare_texts(trace)) if identical else compare_texts(trace)
+    result: to.ResultPayload = {
+        "verdict": verdict,
+        "quiet": estimated_at(trace.rounds, known.costs) if known and verdict and not verdict.trusted else None,
+        "source": known.source if known else "",
+        "where": where,
+        "same": same,
+        "previous": False,
+    }
+    if calibrated := quiet(trace, costs):
+        terms = [its for each in calibrated.blocks if (its := terms_of(trace, each))]
+        guesses, check = map(interval_of_median, ([its.guessing for its in terms], [its.checking for its in terms]))
+        result["spans"] = guesses and check and (guesses, check)
+    return result
 
 
 def tokens_of(round: Round) -> list[to.TokenPayload]:
@@ -222,32 +244,26 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
-# ---- the run that the one on screen is compared with: its lines in the plots, and what is different about it
-
-
 def compared(
     trace: Trace, guesses: DraftGuesses | None, costs: Costs | None, known: Costs | None = None
 ) -> to.ComparedPayload:
-    states, verdict = running(trace), verdict_of_run(trace, costs)
+    """What names a run that another one is compared with, and its figures; arguments as of `stage_data`."""
+    states, verdict, steps = running(trace), verdict_of_run(trace, costs), _replay_times(trace, costs, known)["steps"]
+    lengths = list[list[float | None]]()
+    if replayed := replayable(trace, guesses):
+        for length in range(1, MAX_DRAFT_LENGTH + 1):
+            rounds = replay(replayed, length, trace.settings.max_new_tokens, ends_of(trace))
+            counts, took = count(rounds), sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
+            lengths.append([counts.acceptance_rate, counts.emitted / took if took else None])
+    header = replace(trace, rounds=[], autoregressive=None, prompt=replace(trace.prompt, tokens=[]))
     return {
-        "name": run_name(trace),
-        "differs": "",  # the run on screen decides
-        "draft_length": trace.settings.draft_length,
-        "acceptance": [_rounded(counts.acceptance_rate) for counts, _ in states],
-        "speedup": [_rounded(speedup) for _, speedup in states],
-        "lengths": _lengths(trace, replayable(trace, guesses), replay_times(trace, costs, known)["steps"]),
+        "run": stage_data(header, run_id="", source="recorded", running=False)["run"],
+        "acceptance": _shortened([counts.acceptance_rate for counts, _ in states]),
+        "speedup": _shortened([speedup for _, speedup in states]),
+        "lengths": _shortened(lengths),
         "per_call": count(trace.rounds).tokens_per_target_call,
         "trusted": verdict is None or verdict.trusted,
-        "pinned": False,
     }
-
-
-def run_name(trace: Trace) -> str:
-    return say("run", drafter=draft_name(trace), length=trace.settings.draft_length)
 
 
 def draft_name(trace: Trace) -> str:
@@ -255,33 +271,3 @@ def draft_name(trace: Trace) -> str:
         return say("no_draft")
     name = trace.drafter.asked_as
     return menu_title(name) if named(name) else short_name(name)
-
-
-def differences(trace: Trace, other: Trace) -> str:
-    """What else the other run has different, as it is in this one; empty where that is nothing."""
-    settings, others, elsewhere = trace.settings, other.settings, trace.recorded_on.machine != other.recorded_on.machine
-    found = {
-        say("for_target", target=short_name(trace.target.name)): trace.target.name != other.target.name,
-        say("prompt_words", words=prompt_words(trace, 16)): trace.prompt.text != other.prompt.text,
-        say("temperature", temperature=settings.temperature): settings.temperature != others.temperature,
-        settings.manner.strip(" ,"): settings.manner and settings.manner != others.manner,
-        say("tokens", count=settings.max_new_tokens): settings.max_new_tokens != others.max_new_tokens,
-        say("elsewhere"): elsewhere and trace.created < other.created,
-        say("here"): elsewhere and trace.created >= other.created,
-    }
-    return ", ".join(said for said, differs in found.items() if differs)
-
-
-def _lengths(
-    trace: Trace, guesses: DraftGuesses | None, steps: Sequence[float] | None
-) -> list[tuple[float | None, float | None]]:
-    """Acceptance and estimated speedup at each draft length from 1; empty where the run cannot be replayed."""
-    if guesses is None:
-        return []
-    found = list[tuple[float | None, float | None]]()
-    for length in range(1, MAX_DRAFT_LENGTH + 1):
-        rounds = replay(guesses, length, trace.settings.max_new_tokens, ends_of(trace))
-        counts = count(rounds)
-        took = sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
-        found.append((_rounded(counts.acceptance_rate), round(counts.emitted / took, 2) if took else None))
-    return found

@@ -5,9 +5,10 @@ The JavaScript has the same types: `scripts/write_payload_types.py` writes them 
 
 from typing import Any, Literal, NewType, NotRequired, TypedDict
 
+from specviz.core.judge import Interval, Judgement
 from specviz.core.settings import DraftSchedule
 from specviz.core.texts import Words
-from specviz.core.verdict import Result
+from specviz.core.verdict import Verdict
 from specviz.data.lessons.story import Focus, Phase, Picture, Tour
 from specviz.data.links.hidden import View
 
@@ -17,30 +18,13 @@ ShareRow = tuple[str, float, bool]  # text, its share of a distribution, whether
 TraceJson = NewType("TraceJson", dict[str, Any])
 RoundJson = NewType("RoundJson", dict[str, Any])
 DraftGuessesJson = NewType("DraftGuessesJson", dict[str, Any])
+# Where costs are from: names of texts in assets/texts/browser/trace.json.
+CostsOf = Literal["of_pair", "of_pair_unsure", "of_run", "of_both", "of_both_unsure", "unknown_busy", "unknown_times"]
 
 
 class TokenPayload(TypedDict):
     text: str
     status: ChipStatus
-
-
-class ComparedPayload(TypedDict):
-    """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
-
-    `name` is its draft and draft length, `differs` what else is not as in the run on screen. Acceptance and speedup
-    after each round, and in `lengths` both at each draft length from 1, where it was replayed. `per_call` is its tokens
-    per target call.
-    """
-
-    name: str
-    differs: str
-    draft_length: int
-    acceptance: list[float | None]
-    speedup: list[float | None]
-    lengths: list[tuple[float | None, float | None]]
-    per_call: float | None
-    trusted: bool
-    pinned: bool
 
 
 class PassPayload(TypedDict):
@@ -140,14 +124,15 @@ class ReplayTimes(TypedDict):
 
     steps: list[float] | None
     between: tuple[list[float], list[float]] | None
-    said: str
+    said: CostsOf
 
 
 class SentRun(TypedDict):
     """What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
 
     `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
-    other draft lengths, and then `times` too.
+    other draft lengths, and then `times` too. `words` are the first ones of the prompt, and `manner` is what is not
+    usual in the settings.
     """
 
     trace: TraceJson
@@ -155,6 +140,36 @@ class SentRun(TypedDict):
     method: MethodPayload
     guesses: DraftGuessesJson | None
     times: ReplayTimes | None
+    words: str
+    manner: str
+
+
+class ComparedPayload(TypedDict):
+    """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
+
+    `run` is without its rounds: what names it. Acceptance and speedup after each round, and in `lengths` both at each
+    draft length from 1, where it can be replayed. `per_call` is its tokens per target call.
+    """
+
+    run: SentRun
+    acceptance: list[float | None]
+    speedup: list[float | None]
+    lengths: list[tuple[float | None, float | None]]
+    per_call: float | None
+    trusted: bool  # False: the machine was busy, so its times say nothing
+
+
+class ResultPayload(TypedDict):
+    """What the result of a run has beside its counts; the browser says it."""
+
+    verdict: Verdict | None
+    spans: NotRequired[tuple[Interval, Interval] | None]  # 95 % of a guess and a check; missing: by the run's own costs
+    rough: NotRequired[bool]  # a coarse clock has measured it
+    quiet: Judgement | None  # at costs of a quiet moment, where the measured one is not trusted
+    source: str  # of these costs
+    where: str  # it was timed, such as "measured here"
+    same: str  # whether both decoders wrote the same text; empty where nothing can be said of it
+    previous: bool  # it is not what was asked for last
 
 
 class HeldRun(TypedDict):
@@ -171,11 +186,8 @@ class StageState(TypedDict):
     stream: str
     version: int
     run_id: str
-    name: str
-    differs: str  # what else is not as in the run before
     running: bool
     phases: list[Phase]
-    longest_draft: int
     notice: str | None
     badge: str
     measured: str
@@ -184,7 +196,7 @@ class StageState(TypedDict):
     playhead: int | None
     gamma: int
     why_not: NotRequired[str]  # there are no other draft lengths; missing: the trace says why
-    result: NotRequired[Result]  # missing: the stage has no line for it
+    result: NotRequired[ResultPayload]  # missing: the stage has no line for it
     before: NotRequired[ComparedPayload]  # missing: there was no run before
     diagram: NotRequired[DiagramPayload]
     view: NotRequired[View]  # missing: full

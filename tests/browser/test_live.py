@@ -57,7 +57,7 @@ def test_a_change_runs_at_once_and_the_run_is_kept_saved_and_opened_again(page: 
     draft.select_option("prompt-lookup")
     page.wait_for_selector(LIVE)
     expect(page.locator(".kept tbody tr")).to_have_count(2)
-    expect(page.locator(".counted")).to_contain_text("Counted, exact:")
+    expect(page.locator(".modelled")).to_contain_text("Counted, exact:")
     expect(page.locator(".modelled")).to_contain_text("Modelled:")
     assert violations_of(page) == []
     with page.expect_download() as download:

@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { sentOf } from "../../assets/browser/live/sent.js";
 import { COLUMNS, cellsOf, csvOf } from "../../assets/browser/live/tried.js";
-import { comparedInWords, costsOf, firstWords, judged, machineInWords, resultOf, studentT, timedOf } from "../../assets/browser/live/outcome.js";
+import { comparedInWords, costsOf, firstWords, judged, machineInWords, studentT, timedOf } from "../../assets/browser/live/outcome.js";
 import { verificationSteps } from "../../assets/browser/shared/theory.js";
+import { nameOf, resultOf } from "../../assets/browser/trace/outcome.js";
 import { draftName } from "../../assets/browser/trace/words.js";
 import { merged, readable, spelled } from "../../assets/browser/trace/readable.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
@@ -14,6 +15,9 @@ import { running } from "../../assets/browser/trace/rounds.js";
 import { MOST_ROWS, treeRows } from "../../assets/browser/trace/tree_rows.js";
 import { roundFrom, runFrom, table } from "./both.js";
 import { MODEL, guessesOf, traceOf } from "./made_rounds.js";
+
+const MADE = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual: table("other_runs").unusual };
+const shownOf = (run) => ({ id: "", trace: runFrom(run), guesses: null, here: true });
 
 function same(found, expected, which) {
   const rounded = JSON.parse(JSON.stringify(found), (_, value) => (typeof value === "number" ? Number(value.toFixed(6)) : value));
@@ -51,9 +55,10 @@ test("the costs of a run", () => {
 
 test("the sentence of the result, and its reason", () => {
   for (const { says, reason, speedup, interval, trusted, where, ...run } of table("results").runs) {
-    same(resultOf(runFrom(run), true), { says, reason, speedup, interval, trusted, where }, run.case);
+    const { same: _, ...found } = resultOf(sentOf(shownOf(run), MADE, null));
+    same(found, { says, reason, speedup, interval, trusted, where }, run.case);
   }
-  const recorded = resultOf(runFrom(table("results").runs[0]), false).reason;
+  const recorded = resultOf(sentOf({ ...shownOf(table("results").runs[0]), here: false }, MADE, null)).reason;
   assert.match(recorded, /One run, recorded on a machine;/);
 });
 
@@ -93,7 +98,7 @@ test("the run at other draft lengths", () => {
   for (const { output, guesses = null, proposals = null, max_new_tokens: most, ended, rounds, case: which } of table("replay")) {
     const made = traceOf([], { output: { token_ids: [], text: "", stopped_by: ended ? "eos" : "length" } });
     made.settings.max_new_tokens = most;
-    const found = everyLength(made, guessesOf(output, guesses, proposals), 16);
+    const found = everyLength(made, guessesOf(output, guesses, proposals));
     for (const [length, expected] of Object.entries(rounds)) {
       const listed = found.get(Number(length))?.map(({ guesses: ids, accepted, rejected, added }) => [ids, "a".repeat(accepted) + "r".repeat(rejected) + "d".repeat(ids.length - accepted - rejected), added]);
       assert.deepEqual(listed, expected, `${which}, draft length ${length}`);
@@ -120,28 +125,25 @@ test("a row of the list of what was tried", () => {
 });
 
 test("what a run is called, and what is different about another one", () => {
-  const { unusual, drafts, names } = table("other_runs");
-  const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
-  const shown = (run) => ({ id: "", trace: runFrom({ rounds: [["a", "bonus"]], ...run }), guesses: null, here: true });
+  const { drafts, names } = table("other_runs");
   for (const [draft, name, said] of drafts) assert.equal(draftName(runFrom({ rounds: [], draft, name })), said);
   for (const { case: which, run, before: earlier, names: both, differs } of names) {
-    const { name, differs: unlike, before } = sentOf(shown(run), made, shown(earlier), false);
-    assert.deepEqual([[name, before?.name], [unlike, before?.differs]], [both, differs], which);
+    const [own, other] = [run, earlier].map((each) => sentOf(shownOf({ rounds: [["a", "bonus"]], ...each }), MADE, null).run);
+    const expected = both.map((name, i) => [name, differs[i]].filter(Boolean).join(", "));
+    assert.deepEqual([nameOf(own, other), nameOf(other, own)], expected, which);
   }
 });
 
 test("the times of a run at other draft lengths, and what others are compared with", () => {
   const rounded = (value, digits) => value && Number(value.toFixed(digits));
-  const { unusual, times } = table("other_runs");
-  const made = { methods: { "": MODEL }, phases: [], settings: traceOf([]).settings, unusual };
-  for (const { case: which, guesses, at_lengths: expected, before, ...run } of times) {
-    const trace = runFrom(run);
-    const shown = { id: "", trace, guesses: guesses && guessesOf(trace.output.token_ids, guesses), here: true };
-    const sent = sentOf(shown, made, shown, false);
-    same(sent.run.times, expected, which);
-    const { lengths, acceptance, speedup, per_call, trusted, draft_length } = sent.before;
+  for (const { case: which, guesses, at_lengths: expected, before, ...run } of table("other_runs").times) {
+    const shown = shownOf(run);
+    const own = { ...shown, guesses: guesses && guessesOf(shown.trace.output.token_ids, guesses) };
+    const { run: sent, before: then } = sentOf(own, MADE, own);
+    same(sent.times, expected, which);
+    const { lengths, acceptance, speedup, per_call, trusted } = then;
     const digits = lengths.map(([share, gain]) => [rounded(share, 4), rounded(gain, 2)]);
     const each = [acceptance, speedup].map((values) => values.map((value) => rounded(value, 4)));
-    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length }, before, which);
+    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length: then.run.trace.settings.draft_length }, before, which);
   }
 });

@@ -7,7 +7,7 @@ import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
 import { everyLength } from "../../assets/browser/trace/replay.js";
 import { drafted, emitted, guessesOf, roundOf, sentRun, traceOf } from "./made_rounds.js";
 
-const stage = (run, more = {}) => ({ running: false, longest_draft: 16, run, ...more });
+const stage = (run, more = {}) => ({ running: false, run, ...more });
 
 test("the same run is computed once, unless something else is asked of it", () => {
   const run = sentRun(traceOf([roundOf("ardd"), roundOf("aaaa", "bonus")]));
@@ -33,9 +33,9 @@ const made = (ids, statuses, own) => {
 test("what the run drafted after a wrong guess, or after the end of the text, is known wherever a round begins", () => {
   const settings = { ...traceOf([]).settings, max_new_tokens: 6 };
   const once = traceOf([made([1, 2, 9, 70], "aard", 3), made([4, 5], "aa", 6)], { settings });
-  const lengths = everyLength(once, guessesOf([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6]), 16);
+  const lengths = everyLength(once, guessesOf([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6]));
   assert.deepEqual([lengths.get(5)[0].guesses, lengths.get(1)[1].guesses], [[1, 2, 9, 70, null], [9]]);
   const ended = traceOf([{ ...made([1, 2, 7, 8], "aadd", 0), emitted: emitted("none") }], { output: { token_ids: [], text: "", stopped_by: "eos" } });
-  const [last] = everyLength(ended, guessesOf([1, 2], [1, 2]), 8).get(5);
+  const [last] = everyLength(ended, guessesOf([1, 2], [1, 2])).get(5);
   assert.deepEqual([last.guesses, last.accepted, last.added], [[1, 2, 7, 8, null], 2, "none"]);
 });

@@ -21,7 +21,7 @@ const near = (one, other) => assert.ok(Math.abs(one - other) < 1e-9, `${one} is 
 function timed(tokens, rounds, alone) {
   const accepted = tokens - rounds;
   const speedup = (alone * tokens) / (2 * rounds);
-  const after = { emitted: tokens, accepted, drafted: 4 * rounds, acceptance: accepted / (4 * rounds), speedup };
+  const after = { emitted: tokens, accepted, drafted: 4 * rounds, per_call: tokens / rounds, acceptance: accepted / (4 * rounds), speedup };
   const each = Array.from({ length: rounds }, (_, i) => ({ after, ms: [2 * i, 2 * i + 0.5, 2 * i + 1.75, 2 * i + 2] }));
   const result = { says: "", reason: "", trusted: true, speedup: Number(speedup.toFixed(2)), interval: null };
   return { rounds: each, running: false, timed: true, result, replay: { why_not: null, times: "", lengths: {} } };

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { roundOf as loadRound } from "../../assets/browser/roofline/model.js";
 import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
 
-/** @import { Autoregressive, DraftGuesses, DraftedToken, EmittedToken, MethodPayload, ModelShape, PublishedMachine, Round, SentRun, SentStage, StageState, Status, Trace } from "../../assets/browser/dist/payloads.js" */
+/** @import { Autoregressive, DraftGuesses, DraftedToken, EmittedToken, MethodPayload, ModelShape, PublishedMachine, Result, Round, SentRun, SentStage, StageState, Status, Trace } from "../../assets/browser/dist/payloads.js" */
 
 export const HOSTILE = "<script>alert(1)</script>&\"'";
 
@@ -59,7 +59,7 @@ export const traceOf = (rounds, more = {}) => ({
 export const alone = (steps, seconds = 2) => ({ seconds_per_token: Array(steps).fill(seconds), token_ids: [] });
 
 /** @type {(trace: Trace, more?: Partial<SentRun>) => SentRun} */
-export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, ...more });
+export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, words: "", manner: "", ...more });
 
 /** What a draft would guess along an output: at each place, or several from each. @type {(tokens: number[], guesses: number[] | null, proposals?: number[][] | null) => DraftGuesses} */
 export function guessesOf(tokens, guesses, proposals = null) {
@@ -68,12 +68,12 @@ export function guessesOf(tokens, guesses, proposals = null) {
   return { drafter, token_ids: tokens, guesses, proposals, pieces, exact: true, seconds: 0 };
 }
 
-/** A run as the stage holds it. @type {(rounds: Round[], more?: Partial<StageState>, trace?: Partial<Trace>) => { data: ReturnType<typeof drawnRun>, run: SentRun }} */
-export function shownRun(rounds, more = {}, trace = {}) {
+/** A run as the stage holds it, with a result in words. @type {(rounds: Round[], more?: Partial<Omit<StageState, "result">> & { result?: Result }, trace?: Partial<Trace>) => { data: ReturnType<typeof drawnRun>, run: SentRun }} */
+export function shownRun(rounds, { result, ...more } = {}, trace = {}) {
   const run = sentRun(traceOf(rounds, trace));
-  const state = { running: false, longest_draft: 16, phases: ["propose", "check", "judge"], badge: "recorded run", measured: "measured on a machine" };
+  const state = { running: false, phases: ["propose", "check", "judge"], badge: "recorded run", measured: "measured on a machine" };
   const sent = { ...state, idle: "Waiting for the first round…", ...more, run };
-  return { data: drawnRun(/** @type {SentStage} */ (/** @type {unknown} */ (sent))), run };
+  return { data: { ...drawnRun(/** @type {SentStage} */ (/** @type {unknown} */ (sent))), result }, run };
 }
 
 /** The published machines and models. @type {{ machines: PublishedMachine[], models: (ModelShape & { billions: number })[] }} */

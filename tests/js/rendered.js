@@ -13,7 +13,7 @@ import { noteOn, reachOf, speedupTicks, valuesOf } from "../../assets/browser/st
 import { blockToken, whyNotTaken } from "../../assets/browser/stage/inspector.js";
 import { Plane, roundNumbers } from "../../assets/browser/stage/plane.js";
 import { unfold } from "../../assets/browser/stage/replay.js";
-import { certainty, explained, figuresOf, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
+import { certainty, explained, lastOf, markOf, outcomeOf } from "../../assets/browser/stage/result.js";
 import { plainStep } from "../../assets/browser/stage/timeline.js";
 import { queryOf } from "../../assets/browser/stage/transport.js";
 import { depthsOf, foldedHeight, hiddenGuesses, rowsOf, siblingsOf, stepFrom } from "../../assets/browser/stage/tree.js";
@@ -123,16 +123,16 @@ of("chips", [
 
 // ---- the equation and the result of a run
 
-const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, speedup: 1.234, interval: null };
-const AT_4 = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, speedup: 1.4, interval: [1.37, 1.44] };
-const BEFORE = { name: "small, 4", differs: "", acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true, pinned: false };
+const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, acceptance: 0.75, speedup: 1.234, interval: null };
+const AT_4 = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, acceptance: 0.55, speedup: 1.4, interval: [1.37, 1.44] };
+const BEFORE = { names: { before: "small, 4", run: "nano, 4" }, acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true };
 const DONE = {
-  running: false, timed: true, draft_length: 4, name: "nano, 4", differs: "", measured: "measured on a machine",
+  running: false, timed: true, draft_length: 4, measured: "measured on a machine",
   rounds: [
-    { after: { emitted: 3, accepted: 2, drafted: 4, acceptance: 0.4, speedup: 1.1 }, ms: [0, 0.5, 1.75, 2] },
-    { after: { emitted: 7, accepted: 5, drafted: 8, acceptance: 0.59, speedup: 1.54 }, ms: [2, 2.5, 3.75, 4] },
+    { after: { emitted: 3, accepted: 2, drafted: 4, per_call: 3, acceptance: 0.4, speedup: 1.1 }, ms: [0, 0.5, 1.75, 2] },
+    { after: { emitted: 7, accepted: 5, drafted: 8, per_call: 3.5, acceptance: 0.59, speedup: 1.54 }, ms: [2, 2.5, 3.75, 4] },
   ],
-  result: { says: "1.54 times as fast", same: "Identical.", reason: "It pays", trusted: true, speedup: 1.54, interval: null, where: "" },
+  result: { says: "1.54 times as fast", same: "Identical.", reason: "It pays", trusted: true, speedup: 1.54, interval: null, where: "measured here" },
   replay: { why_not: null, tokens: Array(16).fill("a"), lengths: { 6: AT_6 }, times: "estimated from this run’s times", exact: true },
 };
 const JUDGED = "It pays if more than 56 % of the judged guesses are accepted. Many judged guesses. At calibrated costs: 1.8.";
@@ -149,10 +149,10 @@ const SHOWN = [
   ["the first one runs", { running: true }],
   ["before its first round", { running: true, rounds: [] }],
   ["not timed", { result: { speedup: null } }],
-  ["on a busy machine", { result: { trusted: false, speedup: 1.6 } }],
+  ["on a busy machine", { result: busy }],
   ["busy, after another one", { before: BEFORE, result: busy }],
   ["after a busy one, while it runs", { before: { ...BEFORE, trusted: false }, running: true }],
-  ["after a busy one that was chosen", { before: { ...BEFORE, trusted: false, pinned: true, differs: "temperature 0" }, differs: "temperature 1" }],
+  ["after a busy one that was chosen", { before: { ...BEFORE, trusted: false, names: { before: "small, 4, temperature 0", run: "nano, 4, temperature 1" } } }],
   ["busy, with costs of a quiet moment", { result: busy, ...at4() }],
   ["busy, with an estimate that is one number", { result: busy, ...at4({ interval: null }) }],
   ["busy, without an estimate", { result: busy, ...at4({ speedup: null, interval: null }) }],
@@ -175,6 +175,7 @@ const unlikeTheFirst = (made) => {
   const unlike = (one) => one && Object.fromEntries(Object.entries(one).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(first[1][name])));
   return Object.fromEntries([first, ...others.map(([name, one]) => [name, unlike(one)])]);
 };
+const figuresIn = (found) => found && Object.fromEntries(["acceptance", "speedup", "interval", "length", "kind"].flatMap((name) => (name in found ? [[name, found[name]]] : [])));
 of("the result of a run", SHOWN, (changes, { replay = null, released = false, over = true } = {}) => {
   const [data, asked] = [shownOf(changes), { length: replay ? 6 : 4, run: replay, released }];
   const outcome = outcomeOf(data, asked, over);
@@ -189,12 +190,11 @@ of("the result of a run", SHOWN, (changes, { replay = null, released = false, ov
     tips: equation && Object.values(equation.tips),
     certainty: certainty(data),
     values: [speedup, lengths, words(noteOn(data))],
-    mark: data.rounds.length ? markOf(data, asked) : null,
-    last: lastOf(data),
+    mark: figuresIn(markOf(data, asked)),
+    last: figuresIn(lastOf(data)),
   };
 });
 MADE["the result of a run"] = unlikeTheFirst(MADE["the result of a run"]);
-of("the figures of a replay", [["at 6", AT_6], ["nothing drafted", { ...AT_6, accepted: 0, rejected: 0, discarded: 0 }]], figuresOf);
 const sampled = { replay: { why_not: "sampled" } };
 const sped = (...speedups) => ({ ...sampled, rounds: speedups.map((speedup) => ({ after: { speedup } })) });
 of("how far the axes go", [
@@ -211,7 +211,7 @@ of("how far the axes go", [
 // ---- what a trace becomes
 
 const ROUNDS = [roundOf("ardd"), roundOf("aaaa", "bonus"), roundOf("", "bonus")]; // 5.5 s each
-const STATE = { running: false, longest_draft: 16 };
+const STATE = { running: false };
 const drawn = (run, more = {}) => drawnRun({ ...STATE, run, ...more });
 const set = (settings) => traceOf(ROUNDS, { settings: { ...traceOf([]).settings, ...settings } });
 of("the figures after each round", [
@@ -242,10 +242,14 @@ const made = (ids, statuses, own) => ({ ...roundOf("", statuses.includes("r") ? 
 const REPLAYED = traceOf([made([1, 2, 33, 44], "aard", 3), made([4, 5, 66, 77], "aard", 6), made([7], "a", 8)], { settings: { ...traceOf([]).settings, max_new_tokens: 8 } });
 const STEPS = Array.from({ length: 17 }, (_, guesses) => 1 + guesses);
 of("a run at lengths 2, 4 and 6", [
-  ["steps", { steps: STEPS, between: null, said: "estimated" }],
-  ["between", { steps: STEPS, between: [STEPS, STEPS.map((step) => 2 * step)], said: "estimated" }],
-  ["unknown", { steps: null, between: null, said: "not known" }],
+  ["steps", { steps: STEPS, between: null, said: "of_run" }],
+  ["between", { steps: STEPS, between: [STEPS, STEPS.map((step) => 2 * step)], said: "of_run" }],
+  ["unknown", { steps: null, between: null, said: "unknown_times" }],
 ], (took) => { const { lengths, ...more } = replayOf(sentRun(REPLAYED, { guesses: guessesOf([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 33, 4, 5, 66, 7, 8]), times: took }), STATE); return { ...more, lengths: [2, 4, 6].map((at) => lengths[at]), all: Object.keys(lengths).length }; });
+of("a replay that finds no guess", [["at 4", guessesOf([1, 2], null, [[], []])]], (guesses) => {
+  const { acceptance, per_call: tokens, speedup } = replayOf(sentRun(traceOf([]), { guesses, times: { steps: STEPS, between: null, said: "of_run" } }), STATE).lengths[4];
+  return [acceptance, tokens, speedup];
+});
 each("a replayed round", [[[2, 1, "correction", [" x"], 1], [1, 0, "bonus", [], 0]], [[1, 0, "none", [" x", " y"], 0]]],
   (rounds) => unfold(rounds, [" a", " b", " c", " d", " e"]).map(({ start, chips }) => [start, ...chips.map(({ text, status }) => `${text} ${status}`)]));
 

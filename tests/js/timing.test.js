@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clockIsCoarse, costsOf, modelledInWords, reasonOf, roundSteps, timedInWords } from "../../assets/browser/live/outcome.js";
+import { causeOf, clockInWords, clockIsCoarse, costsOf, modelledInWords, roundSteps, timedOf } from "../../assets/browser/live/outcome.js";
+import { reasonOf } from "../../assets/browser/trace/outcome.js";
 
 /** A run of rounds with so many guesses, whose checks take so long; in milliseconds. */
 function run(rounds, steps) {
@@ -29,15 +30,15 @@ test("a clock of whole milliseconds gives a mean, one digit, and the reason", ()
   const coarse = run(new Array(12).fill([4, 3]), [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2]);
   assert.ok(clockIsCoarse(coarse));
   assert.ok(Math.abs((costsOf(coarse)?.step ?? 0) - 0.0015) < 1e-9);
-  assert.match(timedInWords(coarse), /takes 2\.0 times as long as one token, a guess 0\.7 times\. The browser’s clock is coarse on purpose/);
+  assert.match(clockInWords(coarse), /^The browser’s clock is coarse on purpose/);
   assert.ok(clockIsCoarse(run(new Array(12).fill([4, 33.3]), [16.7, 16.7, 33.3, 16.7])));
   const none = run(new Array(12).fill([4, 0]), new Array(40).fill(0));
-  assert.match(timedInWords({ ...none, rounds: none.rounds.map((round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
+  assert.match(clockInWords({ ...none, rounds: none.rounds.map((round) => ({ ...round, verify_seconds: 0.016 })) }), /a step takes less than the browser’s coarse clock counts/);
   const fine = run(new Array(12).fill([4, 3]), new Array(40).fill(1.3));
   assert.ok(!clockIsCoarse(fine));
-  assert.match(timedInWords(fine), /takes 2\.31 times as long as one token, a guess 0\.77 times\.$/);
+  assert.equal(clockInWords(fine), "");
   const there = { pair: "a → b", machine: "a GPU", cost: 0.05, source: "a paper" };
-  assert.match(modelledInWords(fine, [there]), /\b0\.83\b/); // 12 tokens in 12 checks and 48 guesses
+  assert.match(modelledInWords(fine, [there]), /^Counted, exact: 0 of 48 guesses are accepted \(48 were judged\); 1\.00 tokens per target call\..* 0\.83×/); // 12 tokens in 12 checks and 48 guesses
 });
 
 test("a reason has no more digits than the clock gives, and a busy machine gives no costs", () => {
@@ -45,13 +46,13 @@ test("a reason has no more digits than the clock gives, and a busy machine gives
   const { rounds, autoregressive } = coarse;
   for (const round of rounds) round.drafted[0].status = "accepted";
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.concat(autoregressive.seconds_per_token);
-  assert.match(reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), /a guess takes 0\.7 and a check 2\.0 times/);
+  assert.match(reasonOf(causeOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), true), /a guess takes 0\.7 and a check 2\.0 times/);
   coarse.drafter.kind = "prompt-lookup";
-  const looked = reasonOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true });
+  const looked = reasonOf(causeOf(coarse, { speedup: 0.64, interval: [0.4, 0.9], trusted: true }), true);
   assert.match(looked, /above about 4\.7 tokens per target call \(here 2\.00\).* take 2\.7 and a check 2\.0 times/);
   autoregressive.alternating = true;
   autoregressive.seconds_per_token = autoregressive.seconds_per_token.map((seconds, i) => (i === 3 ? 0.5 : seconds));
-  assert.equal(timedInWords(coarse), "Timed on a browser: the machine was too busy to tell.");
+  assert.equal(timedOf(coarse)?.trusted, false);
 });
 
 test("with a clock of whole milliseconds, what a round takes is near what it takes", () => {

@@ -10,6 +10,7 @@ from specviz.core.texts import join_choices
 from specviz.data.links.page_names import IN_MENU
 from specviz.ui.shared.parts import localized_table, numbers
 from tests.support.app_pages import opened, opened_in_app, texts
+from tests.support.drawn import drawn
 from tests.support.hostile import strings_in
 from tests.support.payloads import stage_payload_of as stage_of
 
@@ -23,6 +24,15 @@ NUMBERED = re.compile(r"arXiv \S+|https?://\S+|teorema [\d.]+|theorem [\d.]+|vLL
 def english_again() -> Iterator[None]:
     yield
     set_language("en")
+
+
+def test_the_result_has_a_decimal_comma() -> None:
+    sent = stage_of(opened(lang="es"))
+    (shown,) = drawn(sent, language="es")
+    said = shown["result"]
+    assert "1,53" in said["says"]
+    assert said["where"].startswith("medid")
+    assert POINT.findall(" ".join(strings_in([said, sent["result"]]))) == []
 
 
 @pytest.mark.parametrize("name", IN_MENU)

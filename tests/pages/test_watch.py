@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.core.conversation import read_messages
 from specviz.core.request import RunRequest
+from specviz.core.settings import MAX_DRAFT_LENGTH
 from specviz.core.trace import Trace
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
@@ -88,7 +89,7 @@ def test_the_controls_and_a_link_ask_for_the_run_on_screen(page: AppTest) -> Non
     assert not visit(other).came["watch"].acted, "a lesson's link needs no engine"
     page.text_area(key="prompt").set_value("\x00\x07\x1b").run()
     assert "control characters" in texts(page)
-    assert (stage_of(page)["run_id"], stage_of(page)["result"]["says"][:14]) == ("first", "Previous run: ")
+    assert (stage_of(page)["run_id"], stage_of(page)["result"]["previous"]) == ("first", True)
 
 
 def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: AppTest) -> None:
@@ -102,9 +103,9 @@ def test_a_changed_control_runs_at_once_and_the_address_says_everything(page: Ap
     assert page.query_params["gamma"] == "6"
     assert {"target", "draft", "temperature", "top_k", "top_p", "tokens", "seed"} <= set(page.query_params)
     assert data["result"]["same"] == "Is it the same text? Identical: both wrote the same 64 tokens."
-    assert f"64 tokens in {len(now['rounds'])} passes" in data["result"]["says"]
-    own_time = "times as fast" in data["result"]["says"] and "on a quiet machine" not in data["result"]["says"]
-    assert own_time == data["result"]["trusted"]
+    says = now["result"]["says"]
+    assert f"64 tokens in {len(now['rounds'])} passes" in says
+    assert ("times as fast" in says and "on a quiet machine" not in says) == now["result"]["trusted"]
     first, second = (text.value for text in page.text)
     assert first == second != ""
 
@@ -212,9 +213,17 @@ def choose_try(page: AppTest, number: int, button: str) -> Any:
     return stage_of(page)
 
 
+def names_on(data: Any) -> dict[str, str]:
+    """What the run on screen and the one before it are called, with what is different about each."""
+    (shown,) = drawn(data)
+    names: dict[str, str] = shown["before"]["names"]
+    return names
+
+
 def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_be_measured_anew() -> None:
     page = opened()
     notices = [release_slider(page, length)["notice"] for length in (11, 12, 11)]  # no other test here asks for them
+    assert names_on(stage_of(page)) == {"run": "wren-nano, 11", "before": "wren-nano, 12"}
     assert notices == [None, None, "From before. “Run again” times it again."]
     page.button(key="list").click().run()
     names = [name.partition(" ·")[0] for name in page.selectbox(key="tried_run").options]
@@ -230,32 +239,32 @@ def test_a_setting_that_was_measured_before_is_shown_again_and_says_so_and_can_b
 
 
 def test_a_run_is_shown_again_with_its_controls_and_one_can_be_pinned() -> None:
-    def before(data: Any) -> tuple[str, bool]:
-        return data["before"]["name"], data["before"]["pinned"]
-
     page = opened()
     page.selectbox(key="draft").set_value("wren-small").run()
     small = until_done(page)
-    assert (small["name"], *before(small)) == ("wren-small, 4", "wren-nano, 4", False)
-    assert len(small["before"]["lengths"]) == small["longest_draft"]
+    (first,) = drawn(small)
+    assert names_on(small) == {
+        "run": "wren-small, 4, measured here",
+        "before": "wren-nano, 4, recorded on another machine",
+    }
+    assert len(first["before"]["lengths"]) == len(first["replay"]["lengths"]) == MAX_DRAFT_LENGTH
     held = payload_of(page.run().get_by_key("kept-tried"))
     assert (held["name"], held["text"]) == ("specviz-tried", small["link"]["run"])
     data = choose_try(page, 0, "tried_show")
-    assert (data["run_id"], *before(data)) == ("first", "wren-small, 4", False)
+    assert (data["run_id"], names_on(data)["before"][:13]) == ("first", "wren-small, 4")
     assert page.selectbox(key="draft").value == "wren-nano"
     assert not visit(page).of(WatchState).run.busy, "a run that is shown again is not run again"
     choose_try(page, 0, "tried_pin")
     for length in (6, 7):
-        assert before(release_slider(page, length)) == ("wren-nano, 4", True)
+        assert names_on(release_slider(page, length))["before"] == "wren-nano, 4, recorded on another machine"
     reloaded = opened()
     assert payload_of(reloaded.get_by_key("kept-tried"))["text"] is None, "it asks for what the tab has"
     restore_list(visit(reloaded).of(WatchState), held["text"])
     for each in (page, reloaded):
         data = choose_try(each, 1, "tried_show")
-        # its costs may have come since
-        assert (data["run"]["trace"], data["name"]) == (small["run"]["trace"], "wren-small, 4")
+        assert data["run"]["trace"] == small["run"]["trace"]  # its costs may have come since
         assert each.selectbox(key="draft").value == "wren-small"
-    assert before(choose_try(page, 0, "tried_unpin")) == ("wren-nano, 7", False)
+    assert names_on(choose_try(page, 0, "tried_unpin"))["before"] == "wren-nano, 7"
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from specviz.player.payload import SentStage
 READ = (Path(__file__).parents[1] / "js" / "typescript.js").as_uri()
 SCRIPT = f"""
 import {{ createInterface }} from "node:readline";
-import {{ drawnRun }} from {json.dumps((BROWSER / "trace/drawn_run.js").as_uri())};
+const {{ drawnRun }} = await import({json.dumps((BROWSER / "trace/drawn_run.js").as_uri())});
 for await (const line of createInterface({{ input: process.stdin }})) {{
   try {{
     console.log(JSON.stringify(JSON.parse(line).map(drawnRun)));
@@ -30,19 +30,20 @@ for await (const line of createInterface({{ input: process.stdin }})) {{
 
 
 @cache
-def _node() -> Popen[str]:
-    """One for all tests of this process."""
-    command = ["node", "--import", READ, "--input-type=module", "--eval", SCRIPT]
+def _node(language: str) -> Popen[str]:
+    """One for all tests of this process, with figures as that language writes them."""
+    script = f"globalThis.TEXTS = {json.dumps({'language': language})};{SCRIPT}"
+    command = ["node", "--import", READ, "--input-type=module", "--eval", script]
     process = Popen(command, stdin=PIPE, stdout=PIPE, encoding="utf-8")
     atexit.register(process.communicate)
     return process
 
 
-def drawn(*sent: SentStage) -> list[dict[str, Any]]:
+def drawn(*sent: SentStage, language: str = "en") -> list[dict[str, Any]]:
     """Each payload as it is drawn."""
     if not shutil.which("node"):
         pytest.skip("node draws the run")
-    process = _node()
+    process = _node(language)
     assert process.stdin
     assert process.stdout
     process.stdin.write(json.dumps(sent) + "\n")

@@ -1,16 +1,16 @@
 """A page with the stage alone, without a server: `stage.put(sent)` gives it a run, `asked` is what it tells."""
 
-from dataclasses import asdict
+import json
 
 from playwright.sync_api import BrowserContext, Page, Route
 
 from specviz.core.trace import Trace
-from specviz.core.verdict import result_of
 from specviz.data.links.hidden import View
 from specviz.data.texts import asset
-from specviz.player.data import stage_data
+from specviz.player.data import result_data, stage_data
 from specviz.player.html_file import inline_json, program
 from specviz.player.offline import STYLES
+from specviz.ui.shared.components import to_json
 
 ADDRESS = "https://stage.test/"  # answered here: no such host is asked
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>The stage</title><style>{style}</style>
@@ -28,7 +28,7 @@ stage.put(sent);
 def visit_stage(context: BrowserContext, trace: Trace, step: int | None = None, view: View = "full") -> Page:
     """The page with this run, drawn: else a key may come too early."""
     sent = stage_data(trace, run_id="run", source="recorded", running=False)
-    sent |= {"playhead": step, "view": view, "result": asdict(result_of(trace, None, "recorded"))}  # type: ignore[typeddict-item]
+    sent |= {"playhead": step, "view": view, "result": json.loads(to_json(result_data(trace, "recorded", None)))}  # type: ignore[typeddict-item]
     style = "\n".join(map(asset, (*STYLES, "stage/views.css")))
     files = {
         "": PAGE.format(style=style, stage=asset("stage/stage.html"), sent=inline_json(sent)),

@@ -17,11 +17,13 @@ from specviz.core.rounds import Candidate, ResidualCandidate, Round
 from specviz.core.settings import SETTINGS
 from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, DrafterInfo, Output, Prompt
-from specviz.core.verdict import compare_texts, is_trusted, result_of, verdict_of_run
-from specviz.player.data import compared, differences, draft_name, run_name, stage_data
+from specviz.core.verdict import compare_texts, is_trusted, verdict_of_run
+from specviz.player.data import compared, draft_name, result_data, stage_data
 from specviz.player.sheet import tree_rows
+from specviz.ui.shared.components import to_json
 from specviz.ui.watch.tried import TriedRun, tried_row
 from tests.support.both import FOLDER, round_from, run_from, table
+from tests.support.drawn import drawn
 
 
 def same(found: object, expected: object, which: object = None) -> None:
@@ -78,11 +80,15 @@ def test_the_costs_of_a_run() -> None:
         same(found and [found.step_seconds, found.cost_ratio, found.verification, found.overhead], case["costs"], case)
 
 
-def test_the_sentence_of_the_result_and_its_reason() -> None:
-    for case in table("results")["runs"]:
-        found = result_of(run_from(case), None, "measured in this browser")
-        names = ("says", "reason", "speedup", "interval", "trusted", "where")
-        same([getattr(found, name) for name in names], [case[name] for name in names], case["case"])
+def test_of_the_numbers_of_a_server_the_browser_says_what_it_says_of_its_own() -> None:
+    cases, names = table("results")["runs"], ("says", "reason", "speedup", "interval", "trusted", "where")
+    sent: list[Any] = [
+        stage_data(run, run_id="", source="live", running=False)
+        | {"result": json.loads(to_json(result_data(run, "measured in this browser", None)))}
+        for run in map(run_from, cases)
+    ]
+    for case, shown in zip(cases, drawn(*sent), strict=True):
+        same([shown["result"][name] for name in names], [case[name] for name in names], case["case"])
 
 
 def test_whether_both_decoders_wrote_the_same_text() -> None:
@@ -165,10 +171,14 @@ def test_what_a_run_is_called_and_what_is_different_about_another_one() -> None:
     assert table("other_runs")["unusual"] == {name: row.words for name, row in SETTINGS.items() if row.words}
     for kind, name, said in table("other_runs")["drafts"]:
         assert draft_name(run_from({"rounds": [], "draft": kind, "name": name})) == said
-    for case in table("other_runs")["names"]:
+    cases, sent = table("other_runs")["names"], list[Any]()
+    for case in cases:
         run, before = (run_from({"rounds": [["a", "bonus"]], **case[which]}) for which in ("run", "before"))
-        assert [run_name(run), run_name(before)] == case["names"], case["case"]
-        assert [differences(run, before), differences(before, run)] == case["differs"], case["case"]
+        data = stage_data(run, run_id="", source="live", running=False)
+        sent.append(data | {"before": compared(before, None, None)})
+    for case, shown in zip(cases, drawn(*sent), strict=True):
+        said = [", ".join(filter(None, parts)) for parts in zip(case["names"], case["differs"], strict=True)]
+        assert [shown["before"]["names"][which] for which in ("run", "before")] == said, case["case"]
 
 
 def test_the_times_of_a_run_at_other_draft_lengths_and_what_others_are_compared_with() -> None:
@@ -177,5 +187,9 @@ def test_the_times_of_a_run_at_other_draft_lengths_and_what_others_are_compared_
         guesses = DraftGuesses(info, trace.output.token_ids, known, None, {}, True) if known else None
         sent = stage_data(trace, run_id="", source="live", running=False, guesses=guesses)
         same(sent["run"]["times"], case["at_lengths"], case["case"])
-        before = dict(compared(trace, guesses, None))
-        same({name: before[name] for name in case["before"]}, case["before"], case["case"])
+        before = compared(trace, guesses, None)
+        length = before["run"]["trace"]["settings"]["draft_length"]
+        shares, speeds = ([value and round(value, 4) for value in before[name]] for name in ("acceptance", "speedup"))
+        lengths = [[share and round(share, 4), speed and round(speed, 2)] for share, speed in before["lengths"]]
+        found = {**before, "lengths": lengths, "acceptance": shares, "speedup": speeds, "draft_length": length}
+        same({name: found[name] for name in case["before"]}, case["before"], case["case"])

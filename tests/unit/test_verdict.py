@@ -1,11 +1,13 @@
 """What is said of a run and of repeats: the verdict, its reason and terms, what is trusted, the result, the summary."""
 
+import json
 import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -25,12 +27,13 @@ from specviz.core.verdict import (
     is_busy,
     mark_disturbed,
     quiet,
-    result_of,
     summary,
     verdict_of_ratios,
     verdict_of_run,
-    waiting,
 )
+from specviz.player.data import result_data, stage_data
+from specviz.ui.shared.components import to_json
+from tests.support.drawn import drawn
 from tests.support.fake_traces import run_of
 from tests.support.known import known
 from tests.support.strategies import refusal
@@ -225,18 +228,31 @@ def lines_of(verdict: Verdict | None) -> list[str]:
     return [f"{verdict.headline}; {verdict.shown}; {verdict.label}; {verdict.reason}", str(told)]
 
 
+def results_in_words(asked: Sequence[tuple[Trace, Costs | None, KnownCosts | None]]) -> list[dict[str, Any]]:
+    """What the browser says of each run, with its calibrated costs, and with those of a quiet moment."""
+    sent: list[Any] = [
+        stage_data(run, run_id="a", source="live", running=False)
+        | {"result": json.loads(to_json(result_data(run, "here", costs, quiet)))}
+        for run, costs, quiet in asked
+    ]
+    return [each["result"] for each in drawn(*sent)]
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run(name: str, snapshot: SnapshotAssertion) -> None:
     run = RUNS[name]
-    results = [result_of(run, None, "here", costs and KnownCosts(costs, "", "A source.")) for costs in (None, *KNOWN)]
-    lines = [f"{it.says} | {it.reason} | {it.same} | {it.trusted} | {four(it.speedup)}" for it in results]
-    calibrated = result_of(run, COSTS, "here")
+    known_ones = [None, *(KnownCosts(costs, "", "A source.") for costs in KNOWN)]
+    *results, calibrated = results_in_words([*((run, None, costs) for costs in known_ones), (run, COSTS, None)])
+    lines = [
+        f"{it['says']} | {it['reason']} | {it['same']} | {it['trusted']} | {four(it['speedup'])}" for it in results
+    ]
+    interval = calibrated["interval"] and tuple(calibrated["interval"])
     said = {key: four(value) for key, value in summary(run).items()}
     assert [
         *lines_of(verdict_of_run(run)),
         *lines_of(verdict_of_run(run, CALIBRATED)),
         *dict.fromkeys(lines),
-        f"calibrated: {calibrated.says} | {calibrated.reason} | {four(calibrated.interval)}",
+        f"calibrated: {calibrated['says']} | {calibrated['reason']} | {four(interval)}",
         *(compare_texts(run), str(explain_no_verdict(run)), str(said)),
     ] == snapshot
 
@@ -300,7 +316,6 @@ def test_the_word_of_a_speedup(speedup: float, interval: tuple[float, float] | N
 def test_the_next_run_and_the_least_check() -> None:
     assert widen_for_next_run((1.05, 2.0)) == (1.0, 2.1)
     assert (least_check("float32"), least_check("bfloat16")) == (1 / 1.05, 0.9 / 1.05)
-    assert waiting().reason == ""
     for wrong in (0.0, -1.0, math.nan, math.inf):
         assert (
             refusal(partial(verdict_of_ratios, [1.0, wrong], None)) == f"ratios must be numbers above 0, not {wrong}."
@@ -314,9 +329,9 @@ def test_the_next_run_and_the_least_check() -> None:
 def test_the_costs_of_a_disturbed_calibration_are_in_no_result(slower: float, cost_ratio: float) -> None:
     """Found: the calibration was disturbed, not the run, and the page said 0.82 of a run that was measured at 1.39."""
     disturbed = replace(CALIBRATED, step_seconds=slower * STEP, cost_ratio=cost_ratio)
-    result = result_of(in_turns(), disturbed, "measured here")
-    assert result.trusted
-    assert result == result_of(in_turns(), None, "measured here")
+    result, without = results_in_words([(in_turns(), costs, None) for costs in (disturbed, None)])
+    assert result["trusted"]
+    assert result == without
     own = known(metrics.costs(FAST))
     assert quiet(FAST, replace(own, step_seconds=2.5 * own.step_seconds)) is None, "they are of another machine"
     assert quiet(FAST, costs := replace(own, step_seconds=1.5 * own.step_seconds)) is costs

@@ -43,15 +43,12 @@ export interface ChartPayload {
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
 export interface ComparedPayload {
-  name: string;
-  differs: string;
-  draft_length: number;
+  run: SentRun;
   acceptance: Array<number | null>;
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
   per_call: number | null;
   trusted: boolean;
-  pinned: boolean;
 }
 
 export interface DecodeSettings {
@@ -156,6 +153,14 @@ export interface JudgedPayload {
   helps: string;
   even: string;
   hurts: string;
+}
+
+export interface Judgement {
+  word: "helps" | "about even" | "too close to call" | "hurts";
+  speedup: number;
+  basis: "interval" | "one pair" | "modelled";
+  interval: [number, number] | null;
+  trusted: boolean;
 }
 
 export interface LanePayload {
@@ -317,19 +322,20 @@ export interface RacePayload {
 export interface ReplayTimes {
   steps: Array<number> | null;
   between: [Array<number>, Array<number>] | null;
-  said: string;
+  said: "of_pair" | "of_pair_unsure" | "of_run" | "of_both" | "of_both_unsure" | "unknown_busy" | "unknown_times";
 }
 
 export type ResidualCandidate = [id: number, text: string, r: number];
 
-export interface Result {
-  says: string;
-  reason: string;
-  same: string;
-  trusted: boolean;
-  speedup: number | null;
-  interval: [number, number] | null;
+export interface ResultPayload {
+  verdict: Verdict | null;
+  spans?: [[number, number], [number, number]] | null;
+  rough?: boolean;
+  quiet: Judgement | null;
+  source: string;
   where: string;
+  same: string;
+  previous: boolean;
 }
 
 export interface RivalPayload {
@@ -373,23 +379,29 @@ export interface RoundPicture {
   ringed: Array<number>;
 }
 
+export interface RoundTerms {
+  tokens: number;
+  drafted: number;
+  verification: number;
+  nodes: number | null;
+}
+
 export interface SentRun {
   trace: Trace;
   hidden: number;
   method: MethodPayload;
   guesses: DraftGuesses | null;
   times: ReplayTimes | null;
+  words: string;
+  manner: string;
 }
 
 export interface SentStage {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -398,7 +410,7 @@ export interface SentStage {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
+  result?: ResultPayload;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -437,11 +449,8 @@ export interface StageMount {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -450,7 +459,7 @@ export interface StageMount {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
+  result?: ResultPayload;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -463,11 +472,8 @@ export interface StageState {
   stream: string;
   version: number;
   run_id: string;
-  name: string;
-  differs: string;
   running: boolean;
   phases: Array<Phase>;
-  longest_draft: number;
   notice: string | null;
   badge: string;
   measured: string;
@@ -476,7 +482,7 @@ export interface StageState {
   playhead: number | null;
   gamma: number;
   why_not?: string;
-  result?: Result;
+  result?: ResultPayload;
   before?: ComparedPayload;
   diagram?: DiagramPayload;
   view?: "simple" | "full" | "projector" | "stage";
@@ -491,6 +497,16 @@ export interface StopsPayload {
   schedules: Array<["fixed" | "heuristic" | "confidence", number, number, number]>;
   batches: Array<[number, number, number, number, number]>;
   measured: [string, string];
+}
+
+export interface Terms {
+  alpha: number;
+  draft_length: number;
+  cost_ratio: number;
+  verification: number;
+  overhead: number;
+  counted: RoundTerms | null;
+  of_rounds: number | null;
 }
 
 export interface TextPicture {
@@ -554,6 +570,18 @@ export interface TurnPicture {
   wants: Array<ShareRow>;
   mine: "yours" | "theirs";
   rivals: Array<RivalPayload>;
+}
+
+export interface Verdict {
+  word: "helps" | "about even" | "too close to call" | "hurts";
+  speedup: number;
+  basis: "interval" | "one pair" | "modelled";
+  interval: [number, number] | null;
+  trusted: boolean;
+  reason: string;
+  binding: "acceptance" | "draft cost" | "verification" | "overhead" | null;
+  break_even: number | null;
+  terms: Terms | null;
 }
 
 export interface VocabularyPayload {

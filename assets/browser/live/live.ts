@@ -6,19 +6,16 @@ import { Stage } from "../stage/stage.js";
 import { Decoder, Pace, type Made as Decodes } from "./decoder.js";
 import { Form, type Preset } from "./form.js";
 import { Lesson, type Moment, type Plan } from "./lesson.js";
-import { countedInWords, modelledInWords, timedInWords, type Published } from "./outcome.js";
-import { sentOf, type Shown } from "./sent.js";
+import { clockInWords, modelledInWords, type Published } from "./outcome.js";
+import { sentOf, type Made, type Shown } from "./sent.js";
 import { Tried } from "./tried.js";
 import { say } from "./words.js";
-import type { DraftGuesses, MethodPayload, Phase, TourPayload, Trace } from "../dist/payloads.js";
+import type { DraftGuesses, TourPayload, Trace } from "../dist/payloads.js";
 
-export interface Shows {
+export interface Shows extends Made {
   presets: Preset[];
   menus: Record<string, string[][]>; // value and label of each choice
   lookup: string; // the name of the draft that is no model
-  methods: Record<string, MethodPayload>;
-  phases: Phase[];
-  unusual: Record<string, string | Record<string, string>>; // the words for settings that are not the usual ones
   published: Published[];
   first: { trace: Trace, guesses: DraftGuesses | null }; // the recorded run, shown while the models are loaded
   tour: TourPayload["tour"]; // of the recorded run
@@ -34,7 +31,6 @@ class Live {
   stage = new Stage(find(document, "main"));
   shown: Shown = { id: "recorded", ...this.made.first, here: false };
   before: Shown | null = null;
-  pinned: Shown | null = null; // the run to compare with instead
   past: Shown[] = []; // what was on screen before, for Undo
   count = 0; // of runs that were asked for, opened or begun
   pace = new Pace();
@@ -45,10 +41,7 @@ class Live {
     failed: (sentence) => this.say(sentence),
   });
   form = new Form((find(document, "form.asked") as HTMLFormElement), this.made, () => this.run());
-  tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), (shown) => {
-    this.pinned = shown;
-    this.draw();
-  });
+  tried = new Tried(find(document, ".kept tbody"), (shown) => this.bringBack(shown), () => this.draw());
   lesson = new Lesson(find(document, ".asked [name=lesson]"), find(document, ".moment"), this.made.lessons, () => {
     history.replaceState(null, "", this.link);
     this.showAll();
@@ -222,10 +215,10 @@ class Live {
   draw() {
     const { id, trace, hide, step } = this.shown;
     const surprise = hide?.includes("result") ?? false;
-    const compared = surprise ? null : ([this.pinned, this.before].find((other) => other && other.id !== id) ?? null);
+    const compared = surprise ? null : ([this.tried.pinned, this.before].find((other) => other && other.id !== id) ?? null);
     if (step !== undefined && id !== this.stage.sent?.run_id) this.stage.playhead.runId = null; // else only a first run begins elsewhere
     const link = Object.fromEntries(new URLSearchParams(this.linkOf(trace)));
-    this.stage.put({ ...sentOf(this.shown, this.made, compared, compared === this.pinned), link, view: this.view });
+    this.stage.put({ ...sentOf(this.shown, this.made, compared), link, view: this.view });
     document.body.dataset.view = this.view;
     find(document, "button.more").textContent = say(this.view === "simple" ? "show_everything" : "show_less");
     find(document, ".moment .reveal").hidden = !hide?.length;
@@ -234,8 +227,7 @@ class Live {
     const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
     find(document, ".outcome").hidden = !over;
     if (!over) return;
-    find(document, ".counted").textContent = countedInWords(trace);
-    find(document, ".timed").textContent = timedInWords(trace);
+    tell(".clock", clockInWords(trace));
     find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);
   }
 

@@ -1,11 +1,11 @@
-// What came out of a run: its costs, its speedup with an interval, whether the machine was too busy to tell; and that in words:
-// what was counted first, then what was timed and why, then what is modelled.
+// What came out of a run: its costs, its speedup with an interval, whether the machine was too busy to tell, and why it was as fast
+// as it was. A server says this of its runs.
 
 import { fixed, percent } from "../shared/numbers.js";
 import { bisected, breakEven, tokensOfRound, verificationSteps } from "../shared/theory.js";
-import { depthOf, emits, median, running, secondsOf } from "../trace/rounds.js";
+import { countsOf, depthOf, emits, median, running, secondsOf } from "../trace/rounds.js";
 import { say } from "./words.js";
-import type { Result, Trace } from "../dist/payloads.js";
+import type { ResultPayload, Trace, Verdict } from "../dist/payloads.js";
 
 // ---- the times of a run
 
@@ -16,7 +16,8 @@ const ONE_RUN = 1.05; // a run that is timed again differs by this much more tha
 const NEUTRAL = 1.05; // nobody would notice a speedup from 1 / 1.05 to 1.05
 
 type Costs = { step: number, draft: number, check: Map<number, number>, overhead: number }; // in plain steps, but `step` in seconds
-export type Timed = { speedup: number, interval: [number, number] | null, trusted: boolean }; // interval: 95 %, null where the decoders took no turns
+type Interval = [number, number];
+export type Timed = { speedup: number, interval: Interval | null, trusted: boolean }; // interval: 95 %, null where the decoders took no turns
 
 /**
  * The costs that one trace measured, as `costs` of specviz/core/metrics.py; null without a drafted token or times. A
@@ -119,36 +120,35 @@ export function clockIsCoarse({ autoregressive }: Trace) {
   return steps.every((step, i) => !i || step - steps[i - 1] >= COARSE);
 }
 
-/** A function that writes such costs with the digits that the clock gives. */
-function writing(trace: Trace) {
-  const digits = clockIsCoarse(trace) ? 1 : 2;
-  return (steps: number) => fixed(steps, digits);
-}
-
 // ---- why it was as fast as it was
 
-export function reasonOf(trace: Trace, timed: Timed) {
+/** What its result needs beside its counts, as `result_data` of specviz/player/data.py. `here`: timed by this page; else it is a record */
+export function resultIn(trace: Trace, here: boolean): ResultPayload {
+  const timed = timedOf(trace);
+  const verdict = timed && { ...timed, word: judged(timed.speedup, timed.interval), basis: timed.interval ? "interval" as const : "one pair" as const, binding: null, ...causeOf(trace, timed) };
+  const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
+  return { verdict, rough: clockIsCoarse(trace), quiet: null, source: "", where, same: comparedInWords(trace), previous: false };
+}
+
+export function causeOf(trace: Trace, timed: Timed): Pick<Verdict, "reason" | "break_even" | "terms"> {
   const costs = costsOf(trace);
-  if (!costs || trace.settings.tree) return "";
+  const unsaid = { break_even: null, terms: null };
+  if (!costs || trace.settings.tree) return { ...unsaid, reason: "" };
   const { accepted, judged: checked, emitted } = countsOf(trace);
-  const modelled = modelledSpeedup(trace, costs);
-  const [alpha, share] = [accepted / checked, percent(accepted / checked)];
-  if (!explains(modelled, timed)) return say("unexplained", { share });
-  const written = writing(trace);
-  const about = (figure: string) => (clockIsCoarse(trace) ? say("about", { figure }) : figure);
+  const alpha = accepted / checked;
+  const of_rounds = modelledSpeedup(trace, costs);
+  if (!explains(of_rounds, timed)) return { ...unsaid, reason: say("unexplained", { share: percent(alpha) }) };
   const counts = trace.rounds.map(({ drafted }) => drafted.length);
-  if (trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed") { // where rounds differ in length, the tokens per target call decide
-    const [guesses, check] = [mean(counts) * costs.draft, mean(counts.map((count) => verificationSteps(costs.check, count + 1)))];
-    return say("pays_tokens", { steps: about(written(guesses + check + costs.overhead)), here: fixed(emitted / counts.length, 2), guesses: written(guesses), times: written(check) });
-  }
   const lengths = counts.filter(Boolean).sort((one, other) => one - other);
   const length = lengths[Math.floor(lengths.length / 2)];
+  const checking = (drafted: number) => verificationSteps(costs.check, drafted + 1);
+  const differ = trace.drafter?.kind !== "model" || trace.settings.draft_schedule !== "fixed"; // then the tokens per target call decide
+  const counted = differ ? { tokens: emitted / counts.length, drafted: mean(counts), verification: mean(counts.map(checking)), nodes: null } : null;
   const steps = roundSteps(costs, length);
-  const figures = { here: share, guesses: written(costs.draft), times: written(verificationSteps(costs.check, length + 1)) };
-  const least = breakEven(steps, length);
-  if (least === null) return say("pays_never", figures);
-  if ((tokensOfRound(alpha, length) / steps - 1) * (timed.speedup - 1) < 0) return say("pays_unsaid", figures);
-  return say("pays_rate", { ...figures, least: about(percent(least)) });
+  const refuted = (tokensOfRound(alpha, length) / steps - 1) * (timed.speedup - 1) < 0;
+  const { draft: cost_ratio, overhead } = costs;
+  const terms = { alpha, draft_length: length, cost_ratio, verification: checking(length), overhead, counted, of_rounds };
+  return { reason: "", break_even: refuted ? null : breakEven(steps, length), terms };
 }
 
 /** Whether a modelled speedup is in the interval of the measured one, and on the side of 1 where that lies. */
@@ -164,47 +164,12 @@ function explains(modelled: number, { speedup, interval }: Timed) {
 export type Published = { pair: string, machine: string, cost: number, source: string }; // what a draft step costs there, in passes of its target
 
 const LONGEST_MACHINE = 40; // characters of it
-const UNTIMED = { speedup: null, interval: null, where: "" };
-const SPEEDS = { "too close to call": "untold", hurts: "slower", helps: "faster", "about even": "faster" } as const;
 
 /** In a sentence, as `machine_in_words` of specviz/core/names.py. */
 export function machineInWords(machine: string) {
   const name = firstWords(machine.split(",")[0].replace(/^[Aa]n? |\((R|TM)\)|\b(CPU|Processor)\b/g, ""), LONGEST_MACHINE);
   if (!name) return say("no_machine");
   return say(/^[AEIOU]/i.test(name) ? "an_machine" : "a_machine", { machine: name });
-}
-
-export function countsOf(trace: Trace) {
-  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, ...running(trace).at(-1)?.after };
-}
-
-/** The result at the top of the stage. `here`: decoded by this page; else it is a record */
-export function resultOf(trace: Trace, here: boolean): Omit<Result, "same"> {
-  const { rounds, emitted } = countsOf(trace);
-  const passes = say("passes", { tokens: emitted, rounds });
-  const timed = timedOf(trace);
-  if (!timed) return { says: say("untimed", { passes }), reason: say("no_verdict", { why: whyNoVerdict(trace) }), ...UNTIMED, trusted: true };
-  if (!timed.trusted) return { says: say("busy", { passes }), reason: say("busy_counts"), ...UNTIMED, trusted: false };
-  const says = say(SPEEDS[judged(timed.speedup, timed.interval)], { speedup: fixed(timed.speedup, 2), where: "", passes });
-  const where = here ? say("in_this_browser") : say("recorded_on", { machine: machineInWords(trace.recorded_on.machine) });
-  const reason = say(timed.interval ? "timed_between" : "timed", { reason: reasonOf(trace, timed), where, ...ends(timed) }).trim();
-  return { says, reason, trusted: true, where, speedup: Number(timed.speedup.toFixed(2)), interval: timed.interval };
-}
-
-function whyNoVerdict(trace: Trace) {
-  if (!countsOf(trace).drafted) return say("nothing_drafted");
-  return say(trace.autoregressive ? "no_times" : "not_alone");
-}
-
-function ends({ interval }: Timed) {
-  const [low, high] = (interval ?? []).map((end) => fixed(end, 2));
-  return { low, high };
-}
-
-export function countedInWords(trace: Trace) {
-  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
-  if (!drafted) return say("counted_none");
-  return say("counted", { accepted, drafted, judged, per_call: fixed(emitted / rounds, 2) });
 }
 
 /** Whether both decoders wrote the same text, as `compare_texts` of specviz/core/verdict.py. */
@@ -219,28 +184,21 @@ export function comparedInWords({ settings, drafter, output, autoregressive }: T
   return say("identical", { count: written.length });
 }
 
-export function timedInWords(trace: Trace) {
-  const [timed, costs] = [timedOf(trace), costsOf(trace)];
-  const coarse = clockIsCoarse(trace);
-  if (!timed || !costs) return coarse ? say("timed_too_coarse") : say("timed_nothing", { why: whyNoVerdict(trace) });
-  const [tokens, check] = [...costs.check].at(-1) as [number, number];
-  const { machine } = trace.recorded_on;
-  if (!timed.trusted) return say("timed_busy", { machine });
-  const [checked, guess] = [check, costs.draft].map(writing(trace));
-  const alone = `${fixed(timed.speedup, 2)}×`;
-  const speedup = timed.interval ? say("timed_interval", { speedup: alone, ...ends(timed) }) : alone;
-  const said = say("times", { machine, speedup, tokens, check: checked, guess });
-  return coarse ? `${said} ${say("timed_coarse")}` : said;
+/** Empty where the browser's clock is a fine one. */
+export function clockInWords(trace: Trace) {
+  if (!clockIsCoarse(trace)) return "";
+  return say(timedOf(trace) ? "timed_coarse" : "timed_too_coarse");
 }
 
+/** What was counted, and what that would gain where checks are cheap. */
 export function modelledInWords(trace: Trace, published: Published[]) {
-  const { rounds, drafted, emitted } = countsOf(trace);
+  const { rounds, drafted, accepted, judged, emitted } = countsOf(trace);
   if (!drafted) return "";
   const there = published.map(({ pair, machine, cost, source }) => {
     const speedup = fixed(emitted / (rounds + cost * drafted), 2);
     return say("modelled_there", { speedup, pair, machine, source });
   });
-  return say("modelled", { speedups: there.join("; ") });
+  return say("modelled", { accepted, drafted, judged, per_call: fixed(emitted / rounds, 2), speedups: there.join("; ") });
 }
 
 /** The beginning of a text on one line. `most`: characters */

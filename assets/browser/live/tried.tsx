@@ -2,13 +2,14 @@
 
 import { render } from "preact";
 import { UNKNOWN, fixed, localize, percent, times } from "../shared/numbers.js";
+import { endsOf } from "../trace/outcome.js";
+import { countsOf } from "../trace/rounds.js";
 import { draftName, shortName } from "../trace/words.js";
-import { countsOf, firstWords, timedOf } from "./outcome.js";
+import { firstWords, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { Trace } from "../dist/payloads.js";
 import type { Shown } from "./sent.js";
 
-type Told = { number: number, shown: Pick<Shown, "trace" | "here"> };
 type Try = { number: number, shown: Shown };
 
 const MOST = 50; // rows
@@ -22,15 +23,15 @@ export const COLUMNS = [
 export class Tried {
   tries: Try[] = []; // newest first
   count = 0;
-  pinned: string | null = null; // the id of the run that others are compared with
+  pinned: Shown | null = null; // the run that others are compared with
 
-  /** `body`: of the table. `compare`: null: no longer */
-  constructor(public body: HTMLElement, public bringBack: (shown: Shown) => void, public compare: (shown: Shown | null) => void) {}
+  /** `body`: of the table. `compare`: with another run, or with none */
+  constructor(public body: HTMLElement, public bringBack: (shown: Shown) => void, public compare: () => void) {}
 
   /** `shown`: a run that is over */
   add(shown: Shown) {
     this.tries.unshift({ number: this.count++, shown });
-    if (this.tries.length > MOST) this.tries.splice(this.tries.findLastIndex(({ shown: { id } }) => id !== this.pinned), 1); // the run that is compared with stays
+    if (this.tries.length > MOST) this.tries.splice(this.tries.findLastIndex(({ shown }) => shown !== this.pinned), 1); // the run that is compared with stays
     this._draw();
   }
 
@@ -41,11 +42,11 @@ export class Tried {
   _draw() {
     const rows = this.tries.map((each) => {
       const { shown } = each;
-      const pinned = shown.id === this.pinned;
+      const pinned = shown === this.pinned;
       const pin = () => { // it takes the place of the run before, in every plot
-        this.pinned = pinned ? null : shown.id;
+        this.pinned = pinned ? null : shown;
         this._draw();
-        this.compare(pinned ? null : shown);
+        this.compare();
       };
       return (
         <tr key={each.number} class={pinned ? "pinned" : ""}>
@@ -62,32 +63,29 @@ export class Tried {
 }
 
 function wordsOf(run: Try) {
-  const { settings, prompt } = run.shown.trace;
-  const { timed, acceptance, tokens, called } = figuresOf(run);
-  const [low, high] = (timed?.interval ?? []).map((end) => fixed(end, 2));
+  const { called, draft, settings, prompt, timed, acceptance, per_call: tokens } = figuresOf(run);
   const speedup = times(timed?.speedup);
-  const speed = timed && !timed.trusted ? say("not_trusted") : low ? say("speedup_interval", { speedup, low, high }) : speedup;
+  const speed = timed?.trusted === false ? say("not_trusted") : timed?.interval ? say("speedup_interval", { speedup, ...endsOf(timed.interval) }) : speedup;
   return [
-    called, draftName(run.shown.trace), String(settings.draft_length), localize(String(settings.temperature)),
+    called, draft, String(settings.draft_length), localize(String(settings.temperature)),
     firstWords(prompt.text, SHORT), percent(acceptance), tokens === null ? UNKNOWN : fixed(tokens, 2), speed,
   ];
 }
 
 /** A run's line of the file, without its link. */
-export function cellsOf(run: Told): Cell[] {
-  const { settings, prompt, target } = run.shown.trace;
-  const { timed, acceptance, tokens, called } = figuresOf(run);
+export function cellsOf(run: Try): Cell[] {
+  const { called, draft, settings, prompt, target, timed, acceptance, per_call: tokens } = figuresOf(run);
   return [
-    called, draftName(run.shown.trace), settings.draft_length, tokens, acceptance === null ? null : 100 * acceptance,
+    called, draft, settings.draft_length, tokens, acceptance && 100 * acceptance,
     timed?.speedup ?? null, ...(timed?.interval ?? [null, null]), timed && (timed.trusted ? "yes" : "no"),
     firstWords(prompt.text, LONG), settings.temperature, shortName(target.name),
   ];
 }
 
 /** Its number says where it was not measured here. */
-function figuresOf({ number, shown: { trace, here } }: Told) {
-  const { acceptance, rounds, emitted } = countsOf(trace);
-  return { timed: timedOf(trace), acceptance, tokens: rounds ? emitted / rounds : null, called: here ? String(number) : say("recorded_number", { number }) };
+function figuresOf({ number, shown: { trace, here } }: Try) {
+  const called = here ? String(number) : say("recorded_number", { number });
+  return { ...trace, ...countsOf(trace), timed: timedOf(trace), draft: draftName(trace), called };
 }
 
 // ---- as CSV that a spreadsheet reads as text and numbers: no cell is a formula. As specviz/core/csv_cells.py

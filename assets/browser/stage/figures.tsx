@@ -4,10 +4,12 @@
 import { render, type ComponentType } from "preact";
 import { find } from "../shared/dom.js";
 import { localize, percent, times } from "../shared/numbers.js";
+import { estimated } from "../trace/outcome.js";
+import { LENGTHS } from "../trace/replay.js";
 import { Axes, Drawing, Line, Plane, roundNumbers, type Margin, type Span, type Style, type Tick } from "./plane.js";
-import { estimated, figuresOf, markOf, trusted, type Asked, type Mark, type Point } from "./result.js";
+import { markOf, trusted, type Asked, type Mark } from "./result.js";
 import { say } from "./words.js";
-import type { FiguresAfter, StagePayload } from "../dist/payloads.js";
+import type { FiguresAfter, Point, StagePayload } from "../dist/payloads.js";
 
 type FigureName = "acceptance" | "speedup" | "lengths" | "positions";
 type Reach = { rounds: number, speedup: number, lengths: number }; // how far the axes go; `lengths`: the speedups there
@@ -130,7 +132,7 @@ function AcceptanceFigure({ plot, rounds, done, style, data: { before }, asked, 
       {before && <LineOfBefore {...{ plane, style }} values={before.acceptance.map(inPercent)} look="accepted pale" />}
       {before && <LineAhead {...{ ...line, values, done }} />}
       <LineSoFar {...line} values={values.slice(0, done)} words={(value) => percent(value / 100)} />
-      {asked.run && <Level {...line} value={inPercent(figuresOf(asked.run).acceptance)} />}
+      {asked.run && <Level {...line} value={inPercent(asked.run.acceptance)} />}
     </Drawing>
   );
 }
@@ -185,15 +187,14 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const { letters } = style;
   const { before, replay, draft_length: own } = data;
   const sides = { ...margin(style), r: letters * 2.6 };
-  const lengths = Array.from({ length: data.longest_draft }, (_, i) => i + 1);
-  const span: Span = [0.5, lengths.length + 0.5];
+  const span: Span = [0.5, LENGTHS.length + 0.5];
   const planes = { shares: new Plane(plot, sides, span, [0, 105]), speeds: new Plane(plot, sides, span, speedupSpan(reach.lengths)) };
   const { shares, speeds } = planes;
   const right = shares.width - sides.r;
-  const ticks = lengths.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
+  const ticks = LENGTHS.filter((length) => length === 1 || length % 4 === 0).map((length) => [length, String(length)] as Tick);
   const here = markOf(data, { length: own, run: null, released: false }); // as it is marked, so that the curves go through it
   const replays = replay.why_not === null ? replay.lengths : {};
-  const points: Mark[] = replay.why_not !== null ? [] : lengths.map((length) => (here && length === own ? here : { ...figuresOf(replays[length]), length, kind: "estimated" }));
+  const points: Mark[] = replay.why_not !== null ? [] : LENGTHS.map((length) => (here && length === own ? here : { ...replays[length], length, kind: "estimated" }));
   const between = Object.entries(replays).flatMap(([length, { interval }]) => (interval ? [{ x: speeds.x(Number(length)), interval }] : []));
   const edge = (end: 0 | 1) => between.map(({ x, interval }) => [x, speeds.y(interval[end])]);
   const then = before && { // as a dot on its own curves: where its time is not trusted, that is its estimate

@@ -52,7 +52,6 @@ export class Replay {
   load(data: StagePayload) {
     const isNew = data.gamma !== this.data?.gamma || data.run_id !== this.data?.run_id;
     this.data = data;
-    this.slider.max = String(data.longest_draft);
     const { tree, gamma, replay } = data;
     this.control.hidden = data.imported && replay.why_not !== null; // nothing here can run it again
     const shaped = tree !== null && !tree.startsWith(DYNAMIC); // has its own depth, which no slider changes

@@ -3,10 +3,10 @@
 // counted. Steps are timed: what a round takes, in plain steps of the target. Draws nothing.
 
 import { fixed, localize, percent, times } from "../shared/numbers.js";
+import { endsOf, estimated } from "../trace/outcome.js";
 import { say } from "./words.js";
-import type { ReplayedLength, StagePayload } from "../dist/payloads.js";
+import type { Point, ReplayedLength, StagePayload } from "../dist/payloads.js";
 
-export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
 export type Asked = { length: number, run: ReplayedLength | null, released: boolean }; // The slider's draft length, the run replayed there, and whether a real run of it was asked for.
 export type Mark = Point & { length: number, kind: "measured" | "estimated" | "so_far" };
 export type Outcome = { says: string, when: string, same: string, reason: string, equation: Equation | null, change: string, doubted: boolean, source: string };
@@ -18,25 +18,9 @@ const PLACES = [2, 3, 4]; // decimals: as many as make the quotient right
 /** words of the reason, and the tips that explain them */
 const EXPLAINED: Record<string, string> = { [say("judged_guesses")]: "tip-judged", [say("calibrated_costs")]: "tip-calibrated" };
 
-// ---- a run in two numbers
-
-/** The share of drafted tokens that a replay accepts, and its speedup. */
-export function figuresOf({ accepted, rejected, discarded, speedup, interval }: ReplayedLength): Point {
-  const drafted = accepted + rejected + discarded;
-  return { acceptance: drafted ? accepted / drafted : null, speedup, interval };
-}
-
-/** An estimated speedup in numbers: its interval, where that is known. */
-export function estimated({ speedup, interval }: Pick<Point, "speedup" | "interval">) {
-  if (!interval) return say("about", { figure: localize(String(speedup?.toFixed(2))) });
-  const [low, high] = interval.map((end) => fixed(end, 2));
-  return low === high ? low : say("from_to", { low, high });
-}
-
-/** The figures of the whole run on screen; null while it goes on. */
-export function lastOf({ rounds, running }: StagePayload): Point | null {
-  const last = rounds.at(-1)?.after;
-  return last && !running ? { acceptance: last.acceptance, speedup: last.speedup } : null;
+/** The figures of the whole run on screen; nothing while it goes on. */
+export function lastOf({ rounds, running }: StagePayload) {
+  return running ? undefined : rounds.at(-1)?.after;
 }
 
 /**
@@ -44,7 +28,7 @@ export function lastOf({ rounds, running }: StagePayload): Point | null {
  * time that is not trusted says nothing: the speedup is then estimated too, or not known.
  */
 export function markOf(data: StagePayload, { length, run }: Asked): Mark | null {
-  if (run) return { ...figuresOf(run), length, kind: "estimated" };
+  if (run) return { ...run, length, kind: "estimated" };
   const { rounds, running, draft_length: own } = data;
   const last = rounds.at(-1)?.after;
   if (!last) return null;
@@ -68,14 +52,13 @@ function quietly({ replay, draft_length: own }: StagePayload) {
 
 /** The equation of the run on screen, or of its replay at another draft length; nothing where there is no round. */
 export function equationOf(data: StagePayload, run: ReplayedLength | null): Equation | null {
-  const sides = run ? replayed(run) : measured(data);
-  if (!sides) return null;
+  const [counts, sides] = run ? [run, replayed(run)] : [lastOf(data), measured(data)];
+  if (!counts || !sides) return null;
   const { rounds, replay, result, timed } = data;
   const [tokens, steps] = agreeing(sides);
   const { speedup, estimated: modelled } = sides;
-  const last = rounds.at(-1)?.after;
-  const [accepted, emitted, all] = run ? [run.accepted, run.per_call * run.rounds.length, run.rounds.length] : [last?.accepted ?? 0, last?.emitted ?? 0, rounds.length];
-  const written = Math.round(emitted);
+  const passes = (run ?? data).rounds.length;
+  const written = Math.round(counts.per_call * passes);
   const sum = (part: number) => rounds.reduce((total, { ms }) => total + ms[part + 1] - ms[part], 0);
   const madeOf = () => { // the parts of a round, in steps that add up
     const [draft, check, rest] = [0, 1, 2].map(sum);
@@ -84,16 +67,16 @@ export function equationOf(data: StagePayload, run: ReplayedLength | null): Equa
   };
   const timing = () => { // where the steps are from, with their interval
     if (modelled) return replay.why_not === null ? say("steps_estimated", { times: replay.times }) : "";
-    if (steps === null) return say(result?.trusted === false ? "times_doubted" : "times_unknown");
+    if (steps === null) return say(trusted(data) ? "times_unknown" : "times_doubted");
     return result?.interval ? say("steps_interval", ends(sides.tokens, result.interval)) : say("steps_timed");
   };
   const tips = {
-    tokens: say("tokens_counted", { tokens: written, rounds: all, accepted, own: written - accepted }),
+    tokens: say("tokens_counted", { tokens: written, rounds: passes, accepted: counts.accepted, own: written - counts.accepted }),
     steps: [say("step_meaning"), modelled || !timed || steps === null ? "" : madeOf(), timing()].filter(Boolean).join(" "),
     speedup: steps === null ? say("speedup_meaning") : `${say("speedup_meaning")} ${say("pays_if", { steps: localize(steps) })}`,
   };
   const left = [{ part: "tokens" as Part, words: say("tokens_per_call", { tokens: localize(tokens) }) }, { part: null, words: " ÷ " }];
-  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(result?.trusted === false ? "steps_busy" : "steps_unknown") }], tips };
+  if (steps === null || speedup === null) return { pieces: [...left, { part: "steps", words: say(trusted(data) ? "steps_unknown" : "steps_busy") }], tips };
   const right = `${modelled ? estimated(sides) : fixed(speedup, 2)}×`;
   return { pieces: [...left, { part: "steps", words: say("steps", { steps: localize(steps) }) }, { part: null, words: " = " }, { part: "speedup", words: right }], tips };
 }
@@ -103,13 +86,11 @@ function replayed({ per_call: tokens, speedup, interval }: ReplayedLength): Side
 }
 
 function measured(data: StagePayload): Sides | null {
-  const { rounds, running, result } = data;
-  const last = rounds.at(-1)?.after;
-  if (!last || running || !result) return null;
+  const [last, { result }] = [lastOf(data), data];
+  if (!last || !result) return null;
   const quiet = result.trusted ? null : quietly(data);
   if (quiet?.speedup) return { ...replayed(quiet), interval: result.interval ?? quiet.interval };
-  const tokens = last.emitted / rounds.length;
-  const speedup = result.trusted ? (result.speedup ?? null) : null;
+  const [tokens, { speedup }] = [last.per_call, result];
   return { tokens, steps: speedup && tokens / (last.speedup ?? speedup), speedup, estimated: false };
 }
 
@@ -123,17 +104,16 @@ function agreeing({ tokens, steps, speedup, interval }: Sides): [string, string 
 }
 
 /** The steps that an interval of the speedup comes to, turned around, and the interval. */
-function ends(tokens: number, [low, high]: [number, number]) {
-  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), low: fixed(low, 2), high: fixed(high, 2) };
+function ends(tokens: number, interval: [number, number]) {
+  const [low, high] = interval;
+  return { least: fixed(tokens / high, 2), most: fixed(tokens / low, 2), ...endsOf(interval) };
 }
 
 /** What stands beside the equation where the reasons are not shown: how certain it is. */
 export function certainty({ rounds, result }: StagePayload) {
-  if (!result?.trusted || result.speedup == null) return null;
-  const { interval, where = "" } = result;
-  if (!interval) return say(where ? "timed_once_where" : "timed_once", { where });
-  const tokens = (rounds.at(-1)?.after.emitted ?? 0) / rounds.length;
-  return say(where ? "run_interval_where" : "run_interval", { where, ...ends(tokens, interval) });
+  if (!result?.speedup) return null;
+  const { interval, where } = result;
+  return interval ? say("run_interval", { where, ...ends(rounds.at(-1)?.after.per_call ?? 0, interval) }) : say("timed_once", { where });
 }
 
 // ---- the result
@@ -147,11 +127,8 @@ export function outcomeOf(data: StagePayload, { length, run, released }: Asked, 
     const reason = (view === "simple" ? certainty(data) : null) ?? result.reason;
     return { ...said, says: result.says, reason, change: fromTheRunBefore(data), doubted: !result.trusted };
   }
-  const { acceptance, speedup } = figuresOf(run);
-  const speed = estimated(run);
-  const now = lastOf(data);
-  const share = percent(acceptance);
-  const then = say(speedup === null ? "share_accepted" : "share_and_speed", { share, speed: `${speed}×` });
+  const [now, speed, { acceptance, speedup }] = [lastOf(data), estimated(run), run];
+  const then = say(speedup === null ? "share_accepted" : "share_and_speed", { share: percent(acceptance), speed: `${speed}×` });
   const change = say("dragged", { now: now ? both(now, trusted(data)) : "…", own: data.draft_length, then, length });
   const { tokens, times } = replay.why_not === null ? replay : { tokens: [], times: "" };
   const counts = { tokens: tokens.length, passes: run.rounds.length, length, speed: speed[0].toUpperCase() + speed.slice(1) };
@@ -160,26 +137,19 @@ export function outcomeOf(data: StagePayload, { length, run, released }: Asked, 
 }
 
 function fromTheRunBefore(data: StagePayload) {
-  const { before, rounds } = data;
-  const now = lastOf(data);
+  const [now, { before }] = [lastOf(data), data];
   if (!before) return now ? say("nothing_before") : "";
   const then = { acceptance: before.acceptance.at(-1) ?? null, speedup: before.speedup.at(-1) ?? null };
-  const names = { before: named(before), run: named(data) };
-  if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...names });
+  if (!now || (before.trusted && trusted(data))) return say("change", { then: both(then, before.trusted), now: now ? both(now) : "…", ...before.names });
   const exact = { // however busy the machine was: both acceptances, and both tokens per target call
-    then: percent(then.acceptance), then_tokens: localize(String(before.per_call?.toFixed(2))),
-    now: percent(now.acceptance), tokens: fixed((rounds.at(-1)?.after.emitted ?? 0) / rounds.length, 2),
+    then: percent(then.acceptance), then_tokens: fixed(before.per_call ?? 0, 2), now: percent(now.acceptance), tokens: fixed(now.per_call, 2),
   };
-  return `${say("busy")} ${say("exact", { ...exact, ...names })}`;
+  return `${say("busy")} ${say("exact", { ...exact, ...before.names })}`;
 }
 
 /** `quiet`: whether its time is trusted */
 function both({ acceptance, speedup }: Point, quiet: boolean = true) {
   return say(speedup === null || !quiet ? "share_accepted" : "share_and_speed", { share: percent(acceptance), speed: times(speedup) });
-}
-
-function named({ name, differs }: { name: string, differs: string }) {
-  return differs ? `${name}, ${differs}` : name;
 }
 
 /** A text in parts: the first place of a word that has a tip, and what stands around it. */

@@ -1,6 +1,7 @@
 // What the stage draws: what the modules of this folder make of a trace, and the server's small state beside it.
 
-import type { Added, MethodPayload, ShareRow, StageState } from "../dist/payloads.js";
+import type { Added, ComparedPayload, ShareRow, StageState } from "../dist/payloads.js";
+import type { howOf } from "./drawn_run.js";
 
 export type Rule = "token" | "tree" | "block"; // how a draft is judged: token after token, along a tree, or all of it together
 export type CandidateRow = [text: string, p: number, q: number | null, own: boolean]; // own: whether it is the token that is explained
@@ -22,8 +23,9 @@ export interface TreePayload {
   best: number | null; // the draft's probability of the most probable path among these
 }
 
-/** The figures after a round; `positions` are (accepted, judged) so far at each position of the draft. */
-export type FiguresAfter = { emitted: number, accepted: number, drafted: number, judged: number, acceptance: number | null, judgement: number | null, speedup: number | null, positions: [number, number][] };
+export type Point = { acceptance: number | null, speedup: number | null, interval?: [number, number] | null }; // interval: 95 % of an estimated speedup
+/** The figures after a round; `positions` are (accepted, judged) so far at each position of the draft, `per_call` tokens a round. */
+export type FiguresAfter = { emitted: number, accepted: number, drafted: number, judged: number, per_call: number, acceptance: number | null, judgement: number | null, speedup: number | null, positions: [number, number][] };
 
 export interface RoundPayload {
   sentences: [string, string, string]; // one for each phase
@@ -37,29 +39,18 @@ export interface RoundPayload {
 
 export type PromptPayload = { hidden: number, tokens: string[] }; // its last tokens, and how many come before them
 export type ReplayedRound = [accepted: number, rejected: number, added: Added, known: string[], unknown: number]; // known: guesses; unknown: their number
-/** The run as it would have been at another draft length. `interval`: 95 % of the speedup; null: not known */
-export type ReplayedLength = { rounds: ReplayedRound[], accepted: number, rejected: number, discarded: number, per_call: number, speedup: number | null, interval: [number, number] | null };
-export type NoReplay = { why_not: string };
+/** The run as it would have been at another draft length. */
+export type ReplayedLength = { rounds: ReplayedRound[], accepted: number, rejected: number, discarded: number, per_call: number, acceptance: number | null, speedup: number | null, interval: [number, number] | null };
 /** The run at every draft length. `times`: where the costs are from. `exact`: false where nearly equal tokens may be chosen differently in a real run */
 export type Replays = { why_not: null, tokens: string[], lengths: Record<string, ReplayedLength>, times: string, exact: boolean };
 
 /** What is computed of the run alone. `plain`: milliseconds at which the target alone had written each token */
-export type RunPart = { replay: NoReplay | Replays, prompt: PromptPayload, rounds: RoundPayload[], plain: number[] | null };
+export type RunPart = { replay: { why_not: string } | Replays, prompt: PromptPayload, rounds: RoundPayload[], plain: number[] | null };
 
-/** How the run was drafted and judged. */
-export interface HowPayload {
-  greedy: boolean;
-  drafter: string; // the kind of method, as in traces
-  method: MethodPayload;
-  rule: Rule;
-  point_mass: boolean; // the draft does not draw its guesses, so q is 1 on each
-  tree: string | null; // the setting
-  translated: boolean; // the draft's tokens are not the target's
-  timed: boolean; // false: the rounds have no times, their `ms` are 0, and the stage draws no timeline
-  imported: boolean; // another system wrote the run
-  draft_length: number;
-  more: boolean; // rounds may still come
-}
+/** The result in words. `interval`: 95 % of the speedup that `says` has, measured or modelled; the measured one is null where none is trusted */
+export type Result = { says: string, reason: string, same: string, trusted: boolean, speedup: number | null, interval: [number, number] | null, where: string };
+/** The run that the one on screen is compared with, and what both are called. */
+export type Compared = ComparedPayload & { draft_length: number, names: { run: string, before: string } };
 
 /** Everything the stage shows of one run. */
-export interface StagePayload extends StageState, HowPayload, RunPart {}
+export interface StagePayload extends Omit<StageState, "result" | "before">, ReturnType<typeof howOf>, RunPart { result?: Result; before?: Compared }

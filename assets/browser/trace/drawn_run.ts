@@ -1,25 +1,28 @@
 // From a trace to what the stage draws.
 
 import { aloneSentences, narrate, plainSentences } from "./narration.js";
+import { nameOf, resultOf } from "./outcome.js";
 import { merged, readable } from "./readable.js";
 import { replayOf } from "./replay.js";
 import { addedIn, autoregressiveClock, emits, running, secondsOf, shown } from "./rounds.js";
 import { treeOf } from "./tree_rows.js";
 import type { Candidate, DiagramPayload, Round, SentRun, SentStage, ShareRow } from "../dist/payloads.js";
-import type { CandidateRow, Chip, HowPayload, RoundPayload, RunPart, StagePayload } from "./drawn.js";
+import type { CandidateRow, Chip, RoundPayload, Rule, RunPart, StagePayload } from "./drawn.js";
 
 const SHOWN_PROMPT_TOKENS = 60;
 const SHOWN = 3; // of a token's candidates
 
 /** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
 export function drawnRun(sent: SentStage): StagePayload {
-  const { run, ...state } = sent;
-  return { ...state, ...howOf(run, state.running), ...partOf(sent) };
+  const { run, before, ...state } = sent;
+  const compared = before && { ...before, draft_length: before.run.trace.settings.draft_length, names: { run: nameOf(run, before.run), before: nameOf(before.run, run) } };
+  return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: compared };
 }
 
 const computed: WeakMap<SentRun, { by: string, part: RunPart }> = new WeakMap(); // a page is drawn again with the run that it has
 
-function partOf(sent: SentStage): RunPart {
+/** What is computed of the run alone. */
+export function partOf(sent: Pick<SentStage, "run" | "running" | "why_not" | "diagram">): RunPart {
   const { run, running, why_not: why, diagram } = sent;
   const by = JSON.stringify([running, why, diagram?.picture, diagram?.words]);
   const found = computed.get(run);
@@ -33,24 +36,25 @@ function partOf(sent: SentStage): RunPart {
   return part;
 }
 
-function howOf({ trace, method }: SentRun, running: boolean): HowPayload {
+export function howOf({ trace, method }: SentRun, running: boolean) {
   const { settings, rounds } = trace;
+  const rule: Rule = settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token";
   return {
     greedy: !settings.temperature,
-    drafter: method.kind,
+    drafter: method.kind, // as in traces
     method,
-    rule: settings.tree ? "tree" : settings.verification === "block" && settings.temperature ? "block" : "token",
-    point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))),
+    rule,
+    point_mass: Boolean(settings.temperature) && (settings.draft_sampling === "argmax" || Boolean(settings.tree?.startsWith("dynamic:"))), // the draft does not draw its guesses, so q is 1 on each
     tree: settings.tree,
-    translated: rounds.some((round) => Boolean(round.draft_tokens?.length)),
-    timed: rounds.every((round) => secondsOf(round) !== null),
-    imported: Boolean(trace.imported),
+    translated: rounds.some((round) => Boolean(round.draft_tokens?.length)), // the draft's tokens are not the target's
+    timed: rounds.every((round) => secondsOf(round) !== null), // false: the rounds have no times, their `ms` are 0, and the stage draws no timeline
+    imported: Boolean(trace.imported), // another system wrote the run
     draft_length: settings.draft_length,
-    more: running && trace.output.stopped_by === null,
+    more: running && trace.output.stopped_by === null, // rounds may still come
   };
 }
 
-function roundsOf({ run, diagram }: SentStage): RoundPayload[] {
+function roundsOf({ run, diagram }: Pick<SentStage, "run" | "diagram">): RoundPayload[] {
   const trace = readable(run.trace);
   const states = running(trace);
   return trace.rounds.map((round, index) => {

@@ -7,7 +7,9 @@ import { spelled } from "./readable.js";
 import { count, emits, isTree, shown } from "./rounds.js";
 import { say } from "./words.js";
 import type { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../dist/payloads.js";
-import type { NoReplay, ReplayedLength, Replays } from "./drawn.js";
+import type { ReplayedLength, Replays, RunPart } from "./drawn.js";
+
+export const LENGTHS = Array.from({ length: 16 }, (_, i) => i + 1); // of a draft
 
 export type Tails = Map<number, (number | null)[]>; // by place in the output: what the run's draft wrote after its guess there
 
@@ -19,14 +21,14 @@ export interface Replayed {
   added: Added;
 }
 
-export function replayOf({ trace, guesses, times }: Pick<SentRun, "trace" | "guesses" | "times">, { running, longest_draft: longest, why_not: why }: { running: boolean, longest_draft: number, why_not?: string }): NoReplay | Replays {
+export function replayOf({ trace, guesses, times }: Pick<SentRun, "trace" | "guesses" | "times">, { running, why_not: why }: { running: boolean, why_not?: string }): RunPart["replay"] {
   if (!guesses || !times) return { why_not: why ?? whyNot(trace, running) };
   const pieces = new Map(Object.entries(guesses.pieces));
   for (const token of trace.rounds.flatMap(({ drafted }) => drafted)) if (token.id !== null) pieces.set(String(token.id), shown(token));
   const texts = (id: number) => pieces.get(String(id)) ?? say("token_id", { id });
   const lengths: Replays["lengths"] = {};
-  for (const [length, rounds] of everyLength(trace, guesses, longest)) lengths[length] = lengthOf(rounds, texts, times);
-  return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: times.said, exact: guesses.exact };
+  for (const [length, rounds] of everyLength(trace, guesses)) lengths[length] = lengthOf(rounds, texts, times);
+  return { why_not: null, tokens: spelled(guesses.token_ids.map(texts)), lengths, times: say(times.said), exact: guesses.exact };
 }
 
 function whyNot({ settings, rounds }: Trace, running: boolean) {
@@ -38,10 +40,9 @@ function whyNot({ settings, rounds }: Trace, running: boolean) {
   return say(running ? "lengths_later" : "lengths_live");
 }
 
-export function everyLength(trace: Trace, guesses: DraftGuesses, longest: number): Map<number, Replayed[]> {
+export function everyLength(trace: Trace, guesses: DraftGuesses): Map<number, Replayed[]> {
   const tails = tailsOf(trace);
-  const lengths = Array.from({ length: longest }, (_, i) => i + 1);
-  return new Map(lengths.map((length) => [length, replay(trace, guesses, length, tails)]));
+  return new Map(LENGTHS.map((length) => [length, replay(trace, guesses, length, tails)]));
 }
 
 /** The rounds of decoding with this draft length, token by token as in the real loop. */
@@ -111,6 +112,7 @@ function lengthOf(rounds: Replayed[], texts: (id: number) => string, { steps, be
     accepted,
     rejected,
     discarded: drafted - accepted - rejected,
+    acceptance: drafted ? accepted / drafted : null,
     per_call: emitted / (rounds.length || 1),
     speedup: steps && rounds.length ? speedup(steps) : null,
     interval: between && rounds.length ? [speedup(between[1]), speedup(between[0])] : null,

@@ -67,7 +67,7 @@ export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alon
   let positions: FiguresAfter["positions"] = Array.from({ length: longest }, () => [0, 0]);
   let [emitted, accepted, drafted] = [0, 0, 0];
   let end: number | null = 0;
-  return rounds.map((round) => {
+  return rounds.map((round, index) => {
     const depths = depthsOf(round); // of a tree, a place is a depth, judged once for all siblings
     const at = (...statuses: Status[]) => new Set(depths.filter((_, node) => statuses.includes(round.drafted[node].status)));
     const [stay, tried] = [at("accepted"), at("accepted", "rejected")];
@@ -83,11 +83,16 @@ export function running(trace: Trace): Pick<RoundPayload, "after" | "ms" | "alon
     const moments = end === null ? [0, 0, 0, 0] : [Math.max(begin, 0), checked, checked + (round.verify_seconds ?? 0), end]; // of its phases, in seconds; zeros where the run has no times
     const rates = { acceptance: ratio(accepted, drafted), judgement: ratio(accepted, judged), speedup: ratio(clock?.[emitted], end) };
     return {
-      after: { emitted, accepted, drafted, judged, positions, ...rates },
+      after: { emitted, accepted, drafted, judged, positions, per_call: emitted / (index + 1), ...rates },
       ms: moments.map((moment) => 1000 * moment) as RoundPayload["ms"],
       alone: wrote && (moments.slice(1).map((moment) => writtenBy(wrote, moment)) as RoundPayload["alone"]),
     };
   });
+}
+
+/** What was counted in all rounds. */
+export function countsOf(trace: Trace) {
+  return { rounds: trace.rounds.length, drafted: 0, accepted: 0, judged: 0, emitted: 0, acceptance: null, per_call: null, ...running(trace).at(-1)?.after };
 }
 
 /** How many tokens the target alone had written by then. A search through all would be quadratic in a run's length. */

@@ -1,7 +1,6 @@
 """What Watch hands to its stage: the run on screen, and the tour of a first visit."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import streamlit as st
@@ -9,14 +8,13 @@ import streamlit as st
 from specviz.core.languages import cache_by_language, current_language
 from specviz.core.metrics import Costs
 from specviz.core.names import machine_in_words
-from specviz.core.verdict import result_of, waiting
 from specviz.data.lessons.story import Tour, tour_of
 from specviz.data.links.hidden import PARAMETER, View, written
 from specviz.data.links.permalink import link_of
 from specviz.data.measured.first_run import first_trace
 from specviz.data.measured.quiet_costs import known_costs
 from specviz.data.texts import page_texts
-from specviz.player.data import compared, differences, run_name, stage_data
+from specviz.player.data import compared, result_data, stage_data
 from specviz.player.payload import SentRun, SentStage
 from specviz.ui.shared.address import TOUR
 from specviz.ui.shared.stage import LastingRun
@@ -100,21 +98,15 @@ def _tell_result(watching: WatchState, payload: SentStage, hide: Collection[str]
     if "result" in hide:
         del payload["result"]
         return
-    if payload["notice"] == SAYS["not_run"] or watching.shows_previous_run:
-        says = SAYS["previous_result"].format(says=payload["result"].says)
-        payload["result"] = replace(payload["result"], says=says)
-    if "texts" in hide:
-        payload["result"] = replace(payload["result"], same="")
-    before, shown = watching.compared_with, watching.shown
-    if before is None:
+    previous = payload["notice"] == SAYS["not_run"] or watching.shows_previous_run
+    result = payload["result"]
+    payload["result"] = {**result, "previous": previous, "same": "" if "texts" in hide else result["same"]}
+    if (before := watching.compared_with) is None:
         return
     costs = watching.costs_of(before)
     known = known_costs(before.trace, costs)
     of = before.trace, before.draft_guesses, costs, known.costs if known else None
-    made = _kept(watching.feed.compared, (before, costs, current_language()), lambda: compared(*of))
-    payload["name"], payload["differs"] = run_name(shown.trace), differences(shown.trace, before.trace)
-    unlike = differences(before.trace, shown.trace)
-    payload["before"] = {**made, "differs": unlike, "pinned": before is watching.pinned}
+    payload["before"] = _kept(watching.feed.compared, (before, costs, current_language()), lambda: compared(*of))
 
 
 def _kept(held: list[Any], of: tuple[object, ...], make: Callable[[], Made]) -> Made:
@@ -144,7 +136,7 @@ def _made(shown: ShownRun, costs: Costs | None, *, running: bool) -> SentStage:
     made = stage_data(shown.trace, run_id=shown.run_id, source=shown.source, running=running, **more)
     where = "recorded_on" if shown.source == "recorded" else "measured_here"
     where = SAYS[where].format(machine=machine_in_words(shown.trace.recorded_on.machine))
-    made["result"] = waiting() if running else result_of(shown.trace, costs, where, known)
+    made["result"] = result_data(shown.trace, where, costs, known)
     made["run"] = cast(SentRun, LastingRun(made["run"]))
     return made
 
