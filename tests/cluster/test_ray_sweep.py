@@ -109,13 +109,14 @@ def test_both_nodes_measure_and_one_that_is_killed_loses_nothing(
     sweep, out, said, begun = command("sweep", prompts, csv, *more), tmp_path / "out", list[str](), 0
     with out.open("w") as printed:
         running = subprocess.Popen(sweep, cwd=ROOT, stdout=printed, stderr=subprocess.PIPE, text=True)
-    for line in known(running.stderr):
-        said.append(line)
-        begun += line.startswith("progress: second: line-")
-        if begun == 2:  # its first prompt is measured and saved, and the next one is under way
-            begun += 1
-            saved = measured(csv)
-            two.kill_second()
+    with known(running.stderr) as lines:
+        for line in lines:
+            said.append(line)
+            begun += line.startswith("progress: second: line-")
+            if begun == 2:  # its first prompt is measured and saved, and the next one is under way
+                begun += 1
+                saved = measured(csv)
+                two.kill_second()
     assert running.wait() == 0, said
     rows = measured(csv)
     assert sorted((row.preset, row.draft_length) for row in rows) == EVERY
