@@ -19,7 +19,7 @@ from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from benchmarks.serving import ROOT, HealthCheck, Server, served
+from benchmarks.serving import ROOT, Server, health_checked, served
 from benchmarks.timing import asked, here, report, rounded
 from tests.load.visitors import Crowd, Part, RunTimes, Visitor, crowd, opens, run_link, spread, waits
 
@@ -101,13 +101,13 @@ async def idle(server: Server, school: Namespace) -> Part:
         return []
 
     looking = asyncio.create_task(crowd(server.port, school.idle, look))
-    with HealthCheck(server) as opening:
+    with health_checked(server) as opening:
         async with asyncio.timeout(180):  # a visitor who never comes ends the benchmark
             await here.wait()
     measured = await observed(server, looking)
     return {
         "visitors": school.idle,
-        "health_seconds_while_opening": spread(opening.seconds),
+        "health_seconds_while_opening": spread(opening),
         **{name: measured[name] for name in ("health_seconds", "server_share_of_a_core", "errors")},
         "held_to": [
             held_to("longest health check, seconds", measured["health_seconds"]["max"], 0.5),
@@ -124,7 +124,7 @@ PARTS: dict[str, Callable[[Server, Namespace], Awaitable[Part]]] = {
 async def observed(server: Server, come: Awaitable[Crowd]) -> Part:
     """What the visitors saw and what the server used meanwhile."""
     began, before = time.monotonic(), server.processor_seconds()
-    with HealthCheck(server) as health:
+    with health_checked(server) as health:
         seen = await come
     used, seconds = server.processor_seconds() - before, time.monotonic() - began
     return {
@@ -134,7 +134,7 @@ async def observed(server: Server, come: Awaitable[Crowd]) -> Part:
         "megabytes_sent": round(sum(visitor.received for visitor in seen.visitors) / 1e6, 1),
         "server_share_of_a_core": round(used / seconds, 3),
         "server_milliseconds_a_run": round(1000 * used / max(1, len(seen.runs))),
-        "health_seconds": spread(health.seconds),
+        "health_seconds": spread(health),
     }
 
 

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Self
 
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTS = 3  # another process may take the free port before the server has it
 STOP_SECONDS = 120
+PATIENCE = 10.0  # seconds for the answer to a health check
 
 
 @dataclass(frozen=True)
@@ -45,45 +44,36 @@ class Server:
 
     def memory(self) -> dict[str, float]:
         """Resident memory in MB."""
-        server, engine = resident_mb(self.process), sum(map(resident_mb, self.engines()))
-        return {"server_mb": server, "engine_mb": engine, "together_mb": round(server + engine, 1)}
+        server, *engines = (each.memory_info().rss / 2**20 for each in (self.process, *self.engines()))
+        found = {"server_mb": server, "engine_mb": sum(engines), "together_mb": server + sum(engines)}
+        return {name: round(megabytes, 1) for name, megabytes in found.items()}
 
     def healthy(self, patience: float = 1.0) -> bool:
         """Whether its health check answers within this many seconds."""
-        try:
+        with suppress(OSError):  # of which urllib's errors are
             urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=patience).close()
-        except (urllib.error.URLError, OSError):
-            return False
-        return True
+            return True
+        return False
 
 
-class HealthCheck(Thread):
-    """Asks the server again and again whether it is well, as what hosts it would, and notes how long each answer took.
+@contextmanager
+def health_checked(server: Server) -> Iterator[list[float]]:
+    """Ask again and again whether the server is well, as what hosts it would: seconds of each answer, 10 for none."""
+    seconds, over = list[float](), Event()
 
-    Use it with `with`; an answer that does not come counts as `PATIENCE` seconds.
-    """
-
-    PAUSE, PATIENCE = 0.25, 10.0
-
-    def __init__(self, server: Server) -> None:
-        super().__init__(daemon=True)
-        self.seconds: list[float] = []
-        self._server, self._over = server, Event()
-
-    def run(self) -> None:
-        """Until the block ends."""
-        while not self._over.wait(self.PAUSE):
+    def ask() -> None:
+        while not over.wait(0.25):
             began = time.perf_counter()
-            well = self._server.healthy(self.PATIENCE)
-            self.seconds.append(time.perf_counter() - began if well else self.PATIENCE)
+            well = server.healthy(PATIENCE)
+            seconds.append(time.perf_counter() - began if well else PATIENCE)
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self.join()
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    try:
+        yield seconds
+    finally:
+        over.set()
+        asking.join()
 
 
 @contextmanager
@@ -136,8 +126,3 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     return port
-
-
-def resident_mb(process: psutil.Process) -> float:
-    """Resident memory of one process."""
-    return round(process.memory_info().rss / 2**20, 1)

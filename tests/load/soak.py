@@ -40,7 +40,7 @@ from urllib.parse import parse_qs
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from benchmarks.classroom import Part, held_to, rounded, settle, waits
-from benchmarks.serving import ROOT, HealthCheck, Server, served
+from benchmarks.serving import ROOT, Server, health_checked, served
 from benchmarks.timing import asked, here, report
 from specviz.core.files import TEXTS
 from specviz.data.links.page_names import PAGES as NAMES
@@ -115,7 +115,7 @@ async def soak(server: Server, options: Namespace) -> Part:
     """All visitors at once, with the engine killed again and again; what they saw, and the server's memory."""
     seen, memory = Seen(), list[tuple[float, float, float]]()
     beside = asyncio.create_task(watch_memory(server, memory))
-    with HealthCheck(server) as health:
+    with health_checked(server) as health:
         await see_everything(server)
         await crowd(server, options, options.warm_up, -1, seen)
         start = await steady_megabytes(server)
@@ -133,7 +133,7 @@ async def soak(server: Server, options: Namespace) -> Part:
         "runs_decoded_again": compared,
         "page_errors": seen.errors[:10],
         "sentences": {text[:300]: times for text, times in seen.told.most_common(40)},
-        "longest_health_check_seconds": round(max(health.seconds), 2),
+        "longest_health_check_seconds": round(max(health), 2),
         "memory_seconds_server_engine": memory,
         "server_mb_start_end_most": [start, end, most],
         "held_to": [
