@@ -17,7 +17,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 STARTS = 3  # another process may take the free port before the server has it
-STOP_SECONDS = 120
+START_SECONDS, STOP_SECONDS = 300, 120
 PATIENCE = 10.0  # seconds for the answer to a health check
 
 
@@ -100,7 +100,8 @@ def served(
             )
             server = Server(port, psutil.Process(started.pid))
             try:
-                while started.poll() is None:
+                until = time.monotonic() + START_SECONDS
+                while started.poll() is None and time.monotonic() < until:
                     if server.healthy():
                         yield server
                         return

@@ -129,6 +129,18 @@ def expect_paper(page: Page) -> None:
     assert pages_of(print_page(page, "A4")) >= height - 1  # the window's part alone would be one page
 
 
+def test_words_that_lie_over_each_other_or_beyond_the_frame_are_found(page: Page) -> None:
+    words = [
+        (10, 20, "one", ""),
+        (12, 22, "two", ""),
+        (10, 60, "slanted", "rotate(-40 10 60)"),
+        (190, 90, "beyond", ""),
+    ]
+    texts = "".join(f"<text x='{x}' y='{y}' transform='{turned}'>{word}</text>" for x, y, word, turned in words)
+    page.set_content(f"<svg width='200' height='100' style='overflow: visible'>{texts}</svg>")
+    assert page.locator("svg").evaluate(CROWDED, "text") == {"over": [["one", "two"]], "beyond": ["beyond"]}
+
+
 @pytest.mark.visitor(color_scheme="dark", forced_colors="active")
 def test_in_the_visitors_own_colours_every_part_of_the_player_can_be_seen(visit: Visit) -> None:
     page = visit("?view=full", PAGES["/"])

@@ -16,7 +16,7 @@ from specviz.core.settings import DecodeSettings
 from specviz.core.trace import parse_trace, read_trace
 from specviz.measure.calibration import LONGEST_PASS, TREE_NODES
 from tests.conftest import ROOT
-from tests.support.commands import LOOKUP, PAIR, PROMPT, SHORT, Cli, without_progress
+from tests.support.commands import PAIR, PROMPT, SHORT, Cli, without_progress
 
 Ok = Callable[..., str]
 
@@ -34,8 +34,9 @@ def test_a_run_is_written_as_show_prints_it_with_every_setting(ok: Ok, tmp_path:
     sampled = parse_trace(ok("run", *PAIR, *PROMPT, "--max-new-tokens", "5", *given, "--json", "-"))
     assert sampled.settings == DecodeSettings(5, 2, 0.7, seed=3, stop_at_eos=False)
     assert (sampled.target.dtype, sampled.drafter.dtype) == ("bfloat16", "float32")
-    both = parse_trace(ok("run", *LOOKUP, *PROMPT, "--dtype", "bfloat16", "--threads", "2", "--json", "-"))
-    assert (both.target.dtype, both.drafter.kind, both.recorded_on.threads) == ("bfloat16", "prompt-lookup", 2)
+    itself = ["--target", "wren-nano", "--draft", "wren-nano", "--max-new-tokens", "2"]
+    both = parse_trace(ok("run", *itself, *PROMPT, "--dtype", "bfloat16", "--threads", "2", "--json", "-"))
+    assert (both.target.dtype, both.drafter.dtype, both.recorded_on.threads) == ("bfloat16", "bfloat16", 2)
 
 
 @pytest.mark.parametrize(

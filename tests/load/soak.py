@@ -39,15 +39,15 @@ from urllib.parse import parse_qs
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from benchmarks.classroom import Part, held_to, rounded, settle, waits
+from benchmarks.classroom import held_to, settle
 from benchmarks.serving import ROOT, Server, health_checked, served
-from benchmarks.timing import asked, here, report
+from benchmarks.timing import asked, here, report, rounded
 from specviz.core.files import TEXTS
 from specviz.data.links.page_names import PAGES as NAMES
 from specviz.data.prompts.workloads import find_preset
 from tests.load.attacks import ATTACKS, once
 from tests.load.hostile import BOXES, FULL, HELD, HOSTILE, MESSAGES, UPLOADS, any_file, any_text, rubbish_link
-from tests.load.visitors import RunTimes, Visitor, run_link, visiting, written_in
+from tests.load.visitors import Part, RunTimes, Visitor, run_link, visiting, waits, written_in
 from tests.support.known import known
 
 SEEDS = 10  # of the runs that visitors open, so that several ask for the same one
@@ -91,10 +91,10 @@ Act = Callable[[Visitor, random.Random, Seen], Awaitable[None]]
 def main() -> None:
     given = {"--visitors": 30, "--seconds": 600.0, "--warm-up": 120.0, "--kill-every": 60.0, "--seed": 1}
     options = asked(__doc__, given | {"--logs": (Path, None), "--entries": ([str], ["serve.py", "app.py"])})
-    load = os.getloadavg()
+    load = rounded({"load_average_before": [*os.getloadavg()]})
     commit = subprocess.check_output(["git", "describe", "--always", "--dirty"], cwd=ROOT, text=True).strip()
     parts = {entry: soaked(entry, options) for entry in options.entries}
-    about = here() | {"commit": commit, "load_average_before": rounded(load)}
+    about = here() | {"commit": commit} | load
     about |= {name: str(value) for name, value in vars(options).items()}
     report(about | {"lost": sum(part["lost"] for part in parts.values()), "by_entry": parts}, options.out)
 

@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from specviz.core.errors import InputError
+from specviz.core.trace import dump_trace
 from specviz.lab.draws import DrawnPosition, LabDraws, dump_run
 from specviz.measure.proof.rows import FORGETFUL, DrawBatch, recorded_proof
 from specviz.service.protocol import EnumerateRules, JobFailed, JobFinished, JobItem, JobProgress
@@ -132,3 +134,7 @@ def test_the_draws_of_a_students_own_rule_are_tested(page: AppTest, snapshot: Sn
     assert step(before, page.run()) == snapshot(name="the token that fails is first")
     page.button_group(key="same_quality_student").set_value("second").run()
     assert step(before, page) == snapshot(name="too few draws")
+    before = seen(page)
+    with pytest.raises(InputError, match="has a run and no draws"):
+        student.open(dump_trace(fake_trace()).encode())
+    assert step(before, page.run()) == ""

@@ -50,6 +50,7 @@ def test_sweeps_accumulate_and_are_still_there_after_another_page(service: FakeS
 
 def test_ones_own_prompts_are_taken_and_bad_lines_are_named() -> None:
     page = opened(SweepChoice(workloads=()))
+    assert page.button(key="when_it_helps_start").disabled
     assert "Nothing is chosen: Workloads" in texts(page)
     lines = b'{"prompt": "Once upon a time", "workload": "<img src=x>"}\r\n{"prompt": 7}\r\n'
     page.get_by_key("when_it_helps_file").set_value(("mine.jsonl", lines, "text/plain")).run()

@@ -46,6 +46,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     setup: Setup = request.param
     folder, scratch = folder_of(setup.system), tmp_path_factory.mktemp(setup.stem)
     out, log = Path(os.environ.get("RECORDS", scratch)), scratch / "all.txt"
+    out.mkdir(parents=True, exist_ok=True)
     with running(setup, folder, log) as client:
         record(client, log, setup, out)
     return Fresh(setup, asked_of(out)[setup.stem], (out / f"{setup.stem}.log").read_text())

@@ -14,7 +14,6 @@ from tests.support.fake_traces import fake_trace
 
 PAIR = ["--target", "wren-base", "--draft", "wren-nano"]
 SHORT = [*PAIR, "--max-new-tokens", "8"]
-LOOKUP = ["--target", "wren-nano", "--draft", "prompt-lookup", "--max-new-tokens", "4"]
 PROMPT = ["--prompt", "Once upon a time"]
 
 Cli = Callable[..., tuple[int, str, str]]

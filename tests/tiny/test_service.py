@@ -3,7 +3,6 @@
 `tests/unit/test_fleet.py` has every order in which server and engine can act; here are processes and sentences.
 """
 
-import asyncio
 import json
 import os
 import sys
@@ -30,6 +29,7 @@ from specviz.service.run_store import RunStore
 from specviz.service.service import say, sharing_key
 from specviz.service.sessions import normal_address
 from tests.support import services as ask
+from tests.support.endpoint_server import run_async
 from tests.support.fake_rows import a_row
 from tests.support.grids import grid
 from tests.support.known import known
@@ -101,6 +101,8 @@ def test_commands_and_events_survive_the_pipe() -> None:
     assert (line.count(b"\n"), wire.parse_command(line)) == (1, command)
     prove = wire.dump_command(wire.Prove(3, REQUEST, "lossless", "after", 500, done=4))
     assert wire.dump_command(wire.parse_command(prove)) == prove
+    for sent in (wire.CompareGreedy(4, REQUEST, ["story-1"], half=True), wire.EnumerateRules(5, REQUEST)):
+        assert wire.parse_command(wire.dump_command(sent)) == sent
     for right, wrong in ((b":500", b":5"), (b":500", b":9999999"), (b'"lossless"', b'"anything"')):
         with pytest.raises(ValueError, match="1 validation error"):
             wire.parse_command(prove.replace(right, wrong))
@@ -252,7 +254,7 @@ def test_noise_is_no_event_and_a_stuck_engine_that_reads_nothing_holds_up_nobody
         assert await child.hear() is None
         await child.close()
 
-    asyncio.run(talk())
+    run_async(talk())
 
 
 # ---- an engine that dies

@@ -10,7 +10,16 @@ from syrupy.assertion import SnapshotAssertion
 
 from specviz.measure.endpoints.findings import BenchFindings, LoadFindings
 from specviz.measure.endpoints.pairs import FEWEST_TOKENS, Gain, PairGroup, Within, pair_answers
-from specviz.measure.endpoints.report import compare_servers, dump_csv, dump_report, lowest, percentiles, results, table
+from specviz.measure.endpoints.report import (
+    bench_rows,
+    compare_servers,
+    dump_csv,
+    dump_report,
+    lowest,
+    percentiles,
+    results,
+    table,
+)
 from specviz.measure.endpoints.result import Accepted, Answer, BenchResult, Server, Span, dump_result, read_result
 from specviz.measure.endpoints.sentences import conclusion
 from tests.support.bench_results import FIRST, PROMPTS, SPEEDUPS, STEP, accepted_of, make_answer, make_bench, with_spans
@@ -367,6 +376,7 @@ def test_a_bench_at_rates_finds_what_one_of_requests_under_way_finds_but_one_a_s
         assert one == other
     assert not any("concurrency" in sentence for sentence in conclusion(at_rates))
     assert {row["rate"] for row in table(BenchFindings(at_rates))} == {2.0, 4.0}
+    assert {row["concurrency"] for row in bench_rows(BenchFindings(at_rates))} == {None}
     speedups = [BenchFindings(each).loads[0].speedup for each in (BENCHES["pays up to a rate"], make_bench())]
     assert speedups[0] != speedups[1]
 

@@ -84,7 +84,9 @@ def test_a_tokenizer_is_read_where_the_operator_allows(folder: Path, monkeypatch
     assert len(ids) > 1
     assert "".join(tokenizer.texts(ids)) == "Once upon a time"
     assert tokenizer.texts([10**6]) == ["⟨token 1000000⟩"]
-    assert tokenizer_here(str(folder)).encode("Once upon a time") == ids
+    for allowed in ("any", "folders"):
+        monkeypatch.setenv("SPECVIZ_MODELS", allowed)
+        assert tokenizer_here(str(folder)).encode("Once upon a time") == ids
     monkeypatch.setenv("SPECVIZ_MODELS", "catalogue")
     said = refusal(lambda: tokenizer_here(str(folder)))
     assert ("is not on this server" in said, str(folder.parent) in said) == (True, False)

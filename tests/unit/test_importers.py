@@ -1,5 +1,6 @@
 """Records of other systems become traces of what was reported, and no figure is made of the rest."""
 
+import json
 import math
 from dataclasses import asdict, replace
 from functools import partial
@@ -319,3 +320,10 @@ def test_the_command_reads_a_record_and_writes_a_trace(
     assert call("show", out) == (0, "".join(printed.splitlines(keepends=True)[:-1]), "")
     status, printed, _ = call("import", RECORDS / LM_STUDIO, "--from", "lmstudio", "--json", "-")
     assert (status, parse_trace(printed).target.name) == (0, "qwen2.5-3b-instruct")
+
+
+def test_a_record_of_more_tokens_than_a_run_has_is_refused_before_they_are_made() -> None:
+    record = {"usage": {"completion_tokens": 10**9}, "choices": [{"text": "a"}]}
+    record["metrics"] = {"speculative_decoding": {"per_step_drafted": [3], "per_step_accepted": [1]}}
+    says = refusal(lambda: import_run(json.dumps(record).encode(), "vllm", NOTHING))
+    assert "completion_tokens: Input should be less than or equal to" in says

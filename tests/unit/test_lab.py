@@ -111,7 +111,9 @@ def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_ye
 def test_marks_for_programs_that_grade(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(RIGHT.replace("min(1.0, p[token] / q[token])", "p[token] / q[token]"))
     assert main(["lab", "check", str(file), "--json", "-"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert err == "specviz: 7 of 8 exercises are right.\n"
     said = {"says": lab_words()["acceptance_chance"].kinds["not_limited"], "file": str(file)}
     first = {"exercise": "acceptance_chance", "state": "wrong", "kind": "not_limited"} | said
     assert (told["right"], told["of"], told["exercises"][0]) == (7, 8, first)

@@ -9,8 +9,10 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from unittest.mock import Mock
 
 import pytest
+import streamlit as st
 import yaml
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
@@ -31,6 +33,7 @@ from specviz.service import protocol as wire
 from specviz.service.bench import Bench
 from specviz.service.job import Job, JobView
 from specviz.service.service import EngineService, say
+from specviz.ui.shared.components import component
 
 ROOT = Path(__file__).parents[2]
 CODE = "pt"  # no language of the app: nothing of these tests changes with a translation
@@ -236,3 +239,16 @@ def test_visitors_of_two_languages_share_no_job_and_each_reads_what_the_service_
     assert service.view(jobs[0]).message.startswith(f"{OTHER}: The engine is starting")
     set_language(ENGLISH)
     assert service.view(0).message == "This run has expired."
+
+
+def test_a_component_is_registered_once_in_each_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st.components.v2, "component", made := Mock())
+    mount = component("toy", "", (), "components/keep")
+    try:
+        for language in ("en", "es", "zh-Hans", "es"):
+            set_language(language)
+            mount({})
+    finally:
+        set_language(ENGLISH)
+    assert [call.args[0] for call in made.call_args_list] == ["toy", "toy_es", "toy_zh_Hans"]
+    assert ['"language":"es"' in call.kwargs["js"] for call in made.call_args_list] == [False, True, False]

@@ -16,6 +16,7 @@ from specviz.core.texts import fill, spell_count
 from specviz.core.trace import Round, Trace
 from specviz.data.lessons import plans
 from specviz.data.lessons.plans import LessonPlan, Moment, PlanError, Screen, parse_plan
+from specviz.data.links.hidden import hidden_in, written
 from specviz.data.links.page_names import FORMER
 from specviz.models.draft_menu import linked_names
 from specviz.ui.lesson.place import IN_USE, MOST, MOST_OF_ONE, OwnPlans
@@ -103,6 +104,17 @@ def test_what_is_no_plan_of_this_app_or_does_harm_is_refused_in_a_sentence(text:
     first, *_ = problems_of(text)
     assert said in first
     assert len(first) < 400
+
+
+@pytest.mark.parametrize("text", ["See a round.", "One moment", "The third."])
+def test_a_sign_that_xml_does_not_allow_is_in_no_text_of_a_plan(text: str) -> None:
+    assert problems_of(changed(text, f'"{text}\\u0001"')) == ["The file is not plain text in UTF-8."]
+    assert plan_with("A plan", '"A\\U0001F600"').title == "A😀"  # and other signs are taken
+
+
+def test_hidden_names_are_read_from_lists_and_written_in_one_order() -> None:
+    assert hidden_in([" costs ,result,,<b>,<b>", "texts"]) == ({"result", "texts", "costs"}, ["<b>"])
+    assert written(["texts", "menu"]) == "menu,texts"
 
 
 def test_problems_are_short_and_not_too_many() -> None:

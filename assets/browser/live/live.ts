@@ -225,10 +225,10 @@ class Live {
     find(document, "button.undo").toggleAttribute("disabled", !this.past.length);
     if (this.decoder.ready) this.tell();
     const over = trace.output.stopped_by !== null && trace.rounds.length > 0 && !surprise;
-    find(document, ".outcome").hidden = !over;
-    if (!over) return;
-    tell(".clock", clockInWords(trace));
-    find(document, ".modelled").textContent = modelledInWords(trace, this.made.published);
+    const [clock, modelled] = over ? [clockInWords(trace), modelledInWords(trace, this.made.published)] : ["", ""];
+    find(document, ".outcome").hidden = !clock && !modelled;
+    tell(".clock", clock);
+    find(document, ".modelled").textContent = modelled;
   }
 
   /** What the models can do now, and what the run on screen is. */
