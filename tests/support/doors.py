@@ -258,7 +258,8 @@ DOORS = {
         f"{MAX_CHARACTERS:,} characters", 100, field("worksheet", "worksheet_paste"),
         lambda: b"vllm:spec_decode_num_drafts_total 3\n" * (MAX_CHARACTERS // 40), others=sent.pasted),
     "a guess, a name or a code": Door(
-        "4 MB, of which 200 characters are looked at", 140, guess_and_name, lambda: b"a" * 200, others=sent.texts),
+        "4 MB, of which 200 characters are looked at", 140, guess_and_name, lambda: b"a" * 200,
+        others=lambda: [text for text in sent.texts() if len(text) < 2 * MEGA]),  # it is written into two fields
     "a link": Door(
         "524,288 characters, 1,000 parameters", 50, link, lambda: b"preset=story-1&gamma=5", others=sent.links),
     "a game that the tab held": Door(
