@@ -61,7 +61,7 @@ def test_a_draft_with_fewer_tokens_leaves_the_targets_distribution(way: str) -> 
     assert p_value_of_loop(TARGET, ModelDrafter(DRAFT), PROMPT, settings_of(way), runs=RUNS) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("way", grid(WAYS, ("block verification",)))
+@pytest.mark.parametrize("way", grid([way for way in WAYS if way != "top-k"], ("block verification",)))
 def test_a_draft_with_more_tokens_leaves_the_targets_distribution(way: str) -> None:
     assert p_value_of_loop(DRAFT, ModelDrafter(TARGET), [1, 2, 1], settings_of(way), runs=RUNS) > FALSE_ALARM
 
