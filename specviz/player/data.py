@@ -63,19 +63,6 @@ def stage_data(
         costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
         known: costs that speak where the run's own time is not trusted.
     """
-    replayed = replayable(trace, guesses)
-    pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
-    run: to.SentRun = {
-        "trace": _trace(trace),
-        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
-        "method": method_payload(trace.drafter),
-        "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
-        if replayed
-        else None,
-        "times": _replay_times(trace, costs, known) if replayed else None,
-        "words": prompt_words(trace, PROMPT_CHARACTERS),
-        "manner": trace.settings.manner.strip(" ,"),
-    }
     return {
         "stream": "",  # a page with a feed names it
         "version": 0,
@@ -89,7 +76,25 @@ def stage_data(
         "link": {},
         "playhead": None,
         "gamma": trace.settings.draft_length,
-        "run": run,
+        "run": _run_data(trace, guesses, costs, known),
+    }
+
+
+def _run_data(
+    trace: Trace, guesses: DraftGuesses | None = None, costs: Costs | None = None, known: Costs | None = None
+) -> to.SentRun:
+    replayed = replayable(trace, guesses)
+    pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
+    return {
+        "trace": _trace(trace),
+        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
+        "method": method_payload(trace.drafter),
+        "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
+        if replayed
+        else None,
+        "times": _replay_times(trace, costs, known) if replayed else None,
+        "words": prompt_words(trace, PROMPT_CHARACTERS),
+        "manner": trace.settings.manner.strip(" ,"),
     }
 
 
@@ -257,7 +262,7 @@ def compared(
             lengths.append([counts.acceptance_rate, counts.emitted / took if took else None])
     header = replace(trace, rounds=[], autoregressive=None, prompt=replace(trace.prompt, tokens=[]))
     return {
-        "run": stage_data(header, run_id="", source="recorded", running=False)["run"],
+        "run": _run_data(header),
         "acceptance": _shortened([counts.acceptance_rate for counts, _ in states]),
         "speedup": _shortened([speedup for _, speedup in states]),
         "lengths": _shortened(lengths),

@@ -20,6 +20,8 @@ from tests.support.app_pages import opened
 from tests.support.doors import DOORS, OTHERS
 from tests.support.grids import grid
 
+QUICK = ("a trace", "a sweep as CSV")
+
 
 def read_each(name: str) -> list[list[str]]:
     """Of each part "read" or "refused", and what is said of it. The process grows no more than it may."""
@@ -33,7 +35,7 @@ def read_each(name: str) -> list[list[str]]:
     return outcomes
 
 
-@pytest.mark.parametrize("name", grid([name for name in DOORS if not DOORS[name].test], ("a trace", "a sweep")))
+@pytest.mark.parametrize("name", grid([name for name in DOORS if not DOORS[name].test], QUICK))
 def test_a_door_keeps_its_budget(name: str) -> None:
     outcomes = read_each(name)
     kind, said = outcomes[0]

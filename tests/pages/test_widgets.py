@@ -129,7 +129,7 @@ def page_with_menus() -> None:
 
 
 def sends(page: AppTest, key: str, text: str) -> list[str]:
-    """The browser sends this for a menu, and nothing else; what it is told to show in place of that."""
+    """The browser sends only this, for a menu. What the server then makes the menu show; empty where it takes it."""
     value: Any = {"string_array_value": StringArray(data=[text])} if key == "multiselect" else {"string_value": text}
     page._run(WidgetStates(widgets=[WidgetState(id=page.get_by_key(key).proto.id, **value)]))
     menu = page.get_by_key(key).proto

@@ -69,9 +69,9 @@ class World:
             blurred = [float(i == best) for i in range(len(blurred))]
         return _normalised(weights), _normalised(blurred)
 
-    def choose(self, shares: Sequence[float], likeliest: Sequence[float]) -> int:
+    def choose(self, shares: Sequence[float], ranks: Sequence[float]) -> int:
         """A draw from the shares; of greedy models the most probable token."""
-        return _top(likeliest, 1)[0] if self.greedy else self.rng.choices(range(len(shares)), shares)[0]
+        return _top(ranks, 1)[0] if self.greedy else self.rng.choices(range(len(shares)), shares)[0]
 
     def candidates(self, p: list[float], q: list[float] | None, also: int) -> list[Candidate]:
         tops = sorted({also, *_top(p, 4), *(_top(q, 4) if q else ())}, key=lambda i: -p[i])

@@ -287,7 +287,7 @@ def test_what_others_downloaded_is_read_and_never_removed(hub: HubServer, monkey
     assert find_cached(NAME) == theirs
 
 
-# What visitors are told
+# What visitors read
 
 
 def test_bundled_alone_asks_nothing(hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_words_are_counted_as_the_language_counts() -> None:
     for code, words, said in (
         ("en", "word|words", ["words", "word", "words", "words"]),
         ("zh-Hans", "词|词", ["词"] * 4),
-        ("fr", "mot|mots", ["mot", "mot", "mots", "mots"]),  # none is one
+        ("fr", "mot|mots", ["mot", "mot", "mots", "mots"]),  # 0 as 1
         ("pl", "słowo|słowa|słów", ["słów", "słowo", "słowa", "słów"]),  # one, few, many
     ):
         set_language(code)

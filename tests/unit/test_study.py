@@ -64,7 +64,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
         row_at("<b>%{x}</b>", 4, 1.1, identical=False),
         a_row(workload="copy", preset="copy-1"),  # with discarded tokens: its two rates differ
     ],
-    "lengths that are told apart": [
+    "lengths that differ": [
         *prompts_at("story", 2, 1.2, 1.5, 1.9), *prompts_at("story", 6, 1.5, 1.88, 2.37),
         *prompts_at("code", 2, 1.5, 1.2, 1.9), *prompts_at("code", 6, 1.0, 0.8, 1.3),
     ],
@@ -109,7 +109,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
 }  # fmt: skip
 
 
-DRAWN = ("of each outcome", "lengths that are told apart", "prompt lookup", "some impossible")  # others: not kept
+DRAWN = ("of each outcome", "lengths that differ", "prompt lookup", "some impossible")  # others: not kept
 
 
 def told(study: Study) -> dict[str, object]:

@@ -4,6 +4,7 @@
 
 import { find } from "../shared/dom.js";
 import { fixed } from "../shared/numbers.js";
+import { LENGTHS } from "../trace/replay.js";
 import { Strip } from "./strip.js";
 import { say } from "./words.js";
 import type { ReplayedLength, ReplayedRound, StagePayload } from "../dist/payloads.js";
@@ -32,6 +33,7 @@ export class Replay {
   sent: number | null = null; // the length asked for last, until a run's settings have it
 
   constructor(public stage: HTMLElement, public tell: Callbacks) {
+    this.slider.max = String(LENGTHS.length);
     this.slider.addEventListener("input", () => this.#move());
     this.slider.addEventListener("change", () => this.#settle());
     this.slider.addEventListener("blur", () => (this.dragging = this.timer !== undefined));

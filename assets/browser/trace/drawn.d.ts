@@ -47,7 +47,7 @@ export type Replays = { why_not: null, tokens: string[], lengths: Record<string,
 /** What is computed of the run alone. `plain`: milliseconds at which the target alone had written each token */
 export type RunPart = { replay: { why_not: string } | Replays, prompt: PromptPayload, rounds: RoundPayload[], plain: number[] | null };
 
-/** The result in words. `interval`: 95 % of the speedup that `says` has, measured or modelled; the measured one is null where none is trusted */
+/** The result in words. `speedup`: the measured one, null where it is not trusted. `interval`: 95 % of the speedup that `says` has */
 export type Result = { says: string, reason: string, same: string, trusted: boolean, speedup: number | null, interval: [number, number] | null, where: string };
 /** The run that the one on screen is compared with, and what both are called. */
 export type Compared = ComparedPayload & { draft_length: number, names: { run: string, before: string } };

@@ -9,7 +9,7 @@ import { say } from "./words.js";
 import type { Added, DraftGuesses, ReplayTimes, SentRun, Trace } from "../dist/payloads.js";
 import type { ReplayedLength, Replays, RunPart } from "./drawn.js";
 
-export const LENGTHS = Array.from({ length: 16 }, (_, i) => i + 1); // of a draft
+export const LENGTHS = Array.from({ length: 16 }, (_, i) => i + 1); // of a draft, up to MAX_DRAFT_LENGTH of specviz/core/settings.py
 
 export type Tails = Map<number, (number | null)[]>; // by place in the output: what the run's draft wrote after its guess there
 

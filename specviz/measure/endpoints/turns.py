@@ -123,10 +123,12 @@ class BenchInTurns:
         more.
         """
         held = {(answer.block, answer.side, answer.prompt, answer.repeat) for answer in self.result.answers}
-        todo, warm = list[AskedBlock](), 0.0
-        for block in self.blocks:
-            if not held.issuperset((block.number, side, *job) for side in block.order for job in block.jobs):
-                todo.append(block)
+        todo = [
+            block
+            for block in self.blocks
+            if not held.issuperset((block.number, side, *job) for side in block.order for job in block.jobs)
+        ]
+        warm = 0.0
         if self.result.answers and todo:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._note(f"Interrupted with {len(todo)} of {len(self.blocks)} blocks to do; it went on at {now}.")
