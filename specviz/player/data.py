@@ -63,6 +63,18 @@ def stage_data(
         costs: the pair's calibrated costs, for the speedups there; None takes those the run itself shows.
         known: costs that speak where the run's own time is not trusted.
     """
+    replayed = replayable(trace, guesses)
+    pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
+    run: to.SentRun = {
+        "trace": _trace(trace),
+        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
+        "method": method_payload(trace.drafter),
+        "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
+        if replayed
+        else None,
+        "times": _replay_times(trace, costs, known) if replayed else None,
+        "named": _named(trace),
+    }
     return {
         "stream": "",  # a page with a feed names it
         "version": 0,
@@ -76,25 +88,23 @@ def stage_data(
         "link": {},
         "playhead": None,
         "gamma": trace.settings.draft_length,
-        "run": _run_data(trace, guesses, costs, known),
+        "run": run,
     }
 
 
-def _run_data(
-    trace: Trace, guesses: DraftGuesses | None = None, costs: Costs | None = None, known: Costs | None = None
-) -> to.SentRun:
-    replayed = replayable(trace, guesses)
-    pieces = {token: _short(text) for token, text in replayed.pieces.items()} if replayed else {}
+def _named(trace: Trace) -> to.RunName:
+    settings = trace.settings
     return {
-        "trace": _trace(trace),
-        "hidden": max(0, len(trace.prompt.tokens) - SHOWN_PROMPT_TOKENS),
-        "method": method_payload(trace.drafter),
-        "guesses": to.DraftGuessesJson(_GUESSES.dump_python(replace(replayed, pieces=pieces), mode="json"))
-        if replayed
-        else None,
-        "times": _replay_times(trace, costs, known) if replayed else None,
+        "draft": draft_name(trace),
+        "draft_length": settings.draft_length,
+        "target": trace.target.name,
+        "prompt": blake2b(trace.prompt.text.encode(), digest_size=8).hexdigest(),
         "words": prompt_words(trace, PROMPT_CHARACTERS),
-        "manner": trace.settings.manner.strip(" ,"),
+        "temperature": settings.temperature,
+        "manner": settings.manner.strip(" ,"),
+        "max_new_tokens": settings.max_new_tokens,
+        "machine": trace.recorded_on.machine,
+        "created": trace.created,
     }
 
 
@@ -120,11 +130,9 @@ def _badge(trace: Trace, source: RunSource, running: bool) -> str:
 def _trace(trace: Trace) -> to.TraceJson:
     """As JSON, without what the stage does not show: most candidates, the start of a long prompt, the whole texts.
 
-    The rounds are without what has its default: an unjudged token has little else. The prompt's text is a digest of it,
-    by which two runs are of the same one or not.
+    The rounds are without what has its default: an unjudged token has little else.
     """
-    text = blake2b(trace.prompt.text.encode(), digest_size=8).hexdigest()
-    prompt, plain = Prompt(text, [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
+    prompt, plain = Prompt("", [], trace.prompt.tokens[-SHOWN_PROMPT_TOKENS:]), trace.autoregressive
     plain, output = plain and replace(plain, token_ids=[]), replace(trace.output, token_ids=[], text="")
     kept = replace(trace, prompt=prompt, rounds=[], autoregressive=plain, output=output)
     rest = _TRACE.dump_python(kept, mode="json")
@@ -260,9 +268,8 @@ def compared(
             rounds = replay(replayed, length, trace.settings.max_new_tokens, ends_of(trace))
             counts, took = count(rounds), sum(steps[len(each.drafted)] for each in rounds) if steps else 0.0
             lengths.append([counts.acceptance_rate, counts.emitted / took if took else None])
-    header = replace(trace, rounds=[], autoregressive=None, prompt=replace(trace.prompt, tokens=[]))
     return {
-        "run": _run_data(header),
+        "named": _named(trace),
         "acceptance": _shortened([counts.acceptance_rate for counts, _ in states]),
         "speedup": _shortened([speedup for _, speedup in states]),
         "lengths": _shortened(lengths),

@@ -127,12 +127,26 @@ class ReplayTimes(TypedDict):
     said: CostsOf
 
 
+class RunName(TypedDict):
+    """What a run is called beside another one: its draft and draft length, and what else is different."""
+
+    draft: str
+    draft_length: int
+    target: str
+    prompt: str  # the same for equal prompts
+    words: str  # the first ones of the prompt
+    temperature: float
+    manner: str  # what is not usual in the settings
+    max_new_tokens: int
+    machine: str
+    created: str
+
+
 class SentRun(TypedDict):
     """What stays as it is while a page is drawn again: a run as its trace, without what the stage does not show.
 
     `hidden` counts the prompt's tokens before those of the trace. `guesses` are there where the run can be replayed at
-    other draft lengths, and then `times` too. `words` are the first ones of the prompt, and `manner` is what is not
-    usual in the settings.
+    other draft lengths, and then `times` too.
     """
 
     trace: TraceJson
@@ -140,18 +154,17 @@ class SentRun(TypedDict):
     method: MethodPayload
     guesses: DraftGuessesJson | None
     times: ReplayTimes | None
-    words: str
-    manner: str
+    named: RunName
 
 
 class ComparedPayload(TypedDict):
     """The run that the one on screen is compared with: the one before it, or one that the visitor pinned.
 
-    `run` is without its rounds: what names it. Acceptance and speedup after each round, and in `lengths` both at each
-    draft length from 1, where it can be replayed. `per_call` is its tokens per target call.
+    Acceptance and speedup after each round, and in `lengths` both at each draft length from 1, where it can be
+    replayed. `per_call` is its tokens per target call.
     """
 
-    run: SentRun
+    named: RunName
     acceptance: list[float | None]
     speedup: list[float | None]
     lengths: list[tuple[float | None, float | None]]

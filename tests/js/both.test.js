@@ -128,7 +128,7 @@ test("what a run is called, and what is different about another one", () => {
   const { drafts, names } = table("other_runs");
   for (const [draft, name, said] of drafts) assert.equal(draftName(runFrom({ rounds: [], draft, name })), said);
   for (const { case: which, run, before: earlier, names: both, differs } of names) {
-    const [own, other] = [run, earlier].map((each) => sentOf(shownOf({ rounds: [["a", "bonus"]], ...each }), MADE, null).run);
+    const [own, other] = [run, earlier].map((each) => sentOf(shownOf({ rounds: [["a", "bonus"]], ...each }), MADE, null).run.named);
     const expected = both.map((name, i) => [name, differs[i]].filter(Boolean).join(", "));
     assert.deepEqual([nameOf(own, other), nameOf(other, own)], expected, which);
   }
@@ -144,6 +144,6 @@ test("the times of a run at other draft lengths, and what others are compared wi
     const { lengths, acceptance, speedup, per_call, trusted } = then;
     const digits = lengths.map(([share, gain]) => [rounded(share, 4), rounded(gain, 2)]);
     const each = [acceptance, speedup].map((values) => values.map((value) => rounded(value, 4)));
-    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length: then.run.trace.settings.draft_length }, before, which);
+    same({ lengths: digits, acceptance: each[0], speedup: each[1], per_call, trusted, draft_length: then.named.draft_length }, before, which);
   }
 });

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { roundOf as loadRound } from "../../assets/browser/roofline/model.js";
 import { drawnRun } from "../../assets/browser/trace/drawn_run.js";
+import { draftName } from "../../assets/browser/trace/words.js";
 
 /** @import { Autoregressive, DraftGuesses, DraftedToken, EmittedToken, MethodPayload, ModelShape, PublishedMachine, Result, Round, SentRun, SentStage, StageState, Status, Trace } from "../../assets/browser/dist/payloads.js" */
 
@@ -59,7 +60,11 @@ export const traceOf = (rounds, more = {}) => ({
 export const alone = (steps, seconds = 2) => ({ seconds_per_token: Array(steps).fill(seconds), token_ids: [] });
 
 /** @type {(trace: Trace, more?: Partial<SentRun>) => SentRun} */
-export const sentRun = (trace, more = {}) => ({ trace, hidden: 0, method: MODEL, guesses: null, times: null, words: "", manner: "", ...more });
+export function sentRun(trace, more = {}) {
+  const { settings, target, prompt, created, recorded_on: { machine } } = trace;
+  const named = { ...settings, draft: draftName(trace), target: target.name, prompt: prompt.text, words: "", manner: "", machine, created };
+  return { trace, hidden: 0, method: MODEL, guesses: null, times: null, named, ...more };
+}
 
 /** What a draft would guess along an output: at each place, or several from each. @type {(tokens: number[], guesses: number[] | null, proposals?: number[][] | null) => DraftGuesses} */
 export function guessesOf(tokens, guesses, proposals = null) {

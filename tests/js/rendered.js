@@ -125,7 +125,7 @@ of("chips", [
 
 const AT_6 = { rounds: Array(3).fill([5, 0, "bonus", [], 0]), accepted: 15, rejected: 2, discarded: 3, per_call: 5, acceptance: 0.75, speedup: 1.234, interval: null };
 const AT_4 = { rounds: Array(20).fill([3, 1, "correction", [], 0]), accepted: 44, rejected: 10, discarded: 26, per_call: 3.2, acceptance: 0.55, speedup: 1.4, interval: [1.37, 1.44] };
-const BEFORE = { names: { before: "small, 4", run: "nano, 4" }, acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], draft_length: 4, per_call: 4.25, trusted: true };
+const BEFORE = { names: { before: "small, 4", run: "nano, 4" }, acceptance: [0.5, 0.86], speedup: [1, 1.56], lengths: [], named: { draft_length: 4 }, per_call: 4.25, trusted: true };
 const DONE = {
   running: false, timed: true, draft_length: 4, measured: "measured on a machine",
   rounds: [
@@ -205,7 +205,7 @@ of("how far the axes go", [
   ["its first rounds too", sped(3.3, 2, 1.7, 1.6, 1.5)],
   ["a busy one before", { ...sampled, before: { ...BEFORE, trusted: false, speedup: [2.6] } }],
   ["no more than 4 guesses and a token", sped(400, 1.5)],
-  ["no more than a guess and a token", { ...sampled, before: { ...BEFORE, draft_length: 1, speedup: [9] } }],
+  ["no more than a guess and a token", { ...sampled, before: { ...BEFORE, named: { draft_length: 1 }, speedup: [9] } }],
 ], (changes) => [reachOf(shownOf(changes)), speedupTicks(reachOf(shownOf(changes)).speedup).map(([, said]) => said)]);
 
 // ---- what a trace becomes

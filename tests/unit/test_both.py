@@ -176,6 +176,9 @@ def test_what_a_run_is_called_and_what_is_different_about_another_one() -> None:
         run, before = (run_from({"rounds": [["a", "bonus"]], **case[which]}) for which in ("run", "before"))
         data = stage_data(run, run_id="", source="live", running=False)
         sent.append(data | {"before": compared(before, None, None)})
+        assert '"rounds":[]' not in to_json(sent[-1]).decode(), (
+            "a run without rounds has none yet: visitors wait for them"
+        )
     for case, shown in zip(cases, drawn(*sent), strict=True):
         said = [", ".join(filter(None, parts)) for parts in zip(case["names"], case["differs"], strict=True)]
         assert [shown["before"]["names"][which] for which in ("run", "before")] == said, case["case"]
@@ -188,7 +191,7 @@ def test_the_times_of_a_run_at_other_draft_lengths_and_what_others_are_compared_
         sent = stage_data(trace, run_id="", source="live", running=False, guesses=guesses)
         same(sent["run"]["times"], case["at_lengths"], case["case"])
         before = compared(trace, guesses, None)
-        length = before["run"]["trace"]["settings"]["draft_length"]
+        length = before["named"]["draft_length"]
         shares, speeds = ([value and round(value, 4) for value in before[name]] for name in ("acceptance", "speedup"))
         lengths = [[share and round(share, 4), speed and round(speed, 2)] for share, speed in before["lengths"]]
         found = {**before, "lengths": lengths, "acceptance": shares, "speedup": speeds, "draft_length": length}

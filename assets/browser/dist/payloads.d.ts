@@ -43,7 +43,7 @@ export interface ChartPayload {
 export type ChipStatus = "accepted" | "rejected" | "discarded" | "not taken" | "correction" | "bonus" | "own";
 
 export interface ComparedPayload {
-  run: SentRun;
+  named: RunName;
   acceptance: Array<number | null>;
   speedup: Array<number | null>;
   lengths: Array<[number | null, number | null]>;
@@ -386,14 +386,26 @@ export interface RoundTerms {
   nodes: number | null;
 }
 
+export interface RunName {
+  draft: string;
+  draft_length: number;
+  target: string;
+  prompt: string;
+  words: string;
+  temperature: number;
+  manner: string;
+  max_new_tokens: number;
+  machine: string;
+  created: string;
+}
+
 export interface SentRun {
   trace: Trace;
   hidden: number;
   method: MethodPayload;
   guesses: DraftGuesses | null;
   times: ReplayTimes | null;
-  words: string;
-  manner: string;
+  named: RunName;
 }
 
 export interface SentStage {

@@ -2,6 +2,7 @@
 
 import { partOf } from "../trace/drawn_run.js";
 import { LENGTHS } from "../trace/replay.js";
+import { draftName } from "../trace/words.js";
 import { costsOf, firstWords, modelledSpeedup, resultIn, roundSteps, timedOf } from "./outcome.js";
 import { say } from "./words.js";
 import type { ComparedPayload, DecodeSettings, DraftGuesses, MethodPayload, Phase, ReplayTimes, SentRun, SentStage, TourPayload, Trace } from "../dist/payloads.js";
@@ -40,7 +41,10 @@ function runOf(shown: Shown, made: Made) {
   const { trace, guesses } = shown;
   return (shown.sent ??= {
     trace, hidden: 0, method: made.methods[trace.drafter?.kind ?? ""] ?? made.methods[""], guesses, times: guesses ? timesOf(trace) : null,
-    words: firstWords(trace.prompt.text, PROMPT_CHARACTERS), manner: mannerOf(trace.settings, made),
+    named: {
+      ...trace.settings, draft: draftName(trace), target: trace.target.name, prompt: trace.prompt.text, words: firstWords(trace.prompt.text, PROMPT_CHARACTERS),
+      manner: mannerOf(trace.settings, made), machine: trace.recorded_on.machine, created: trace.created,
+    },
   });
 }
 
@@ -58,7 +62,7 @@ function comparedWith(run: SentRun): ComparedPayload {
   const { rounds, replay } = partOf({ run, running: false });
   const [acceptance, speedup] = (["acceptance", "speedup"] as const).map((name) => rounds.map(({ after }) => after[name]));
   const lengths = Object.values(replay.why_not === null ? replay.lengths : {}).map((each): [number | null, number | null] => [each.acceptance, each.speedup]);
-  return { run, acceptance, speedup, lengths, per_call: rounds.at(-1)?.after.per_call ?? null, trusted: timedOf(run.trace)?.trusted !== false };
+  return { named: run.named, acceptance, speedup, lengths, per_call: rounds.at(-1)?.after.per_call ?? null, trusted: timedOf(run.trace)?.trusted !== false };
 }
 
 /** What is not usual in how tokens are drafted and verified, as `manner` of specviz/core/settings.py. */

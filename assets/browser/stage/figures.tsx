@@ -111,7 +111,7 @@ export function reachOf({ rounds, replay, before, draft_length: length }: StageP
   const estimated = [...curves, ...(before?.lengths.map(([, speedup]) => speedup) ?? [])];
   // No round writes more than its draft and one token, so what is faster than that was disturbed: an arrow shows it.
   const possible = (speedups: Values, drafted: number) => speedups.map((speedup) => speedup && Math.min(speedup, drafted + 1));
-  const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.draft_length ?? 0)];
+  const lines = [possible(rounds.map((round) => round.after.speedup), length), possible(before?.speedup ?? [], before?.named.draft_length ?? 0)];
   const highest = (speedups: Values) => Math.max(LEAST.speedup, ...speedups.map((speedup) => speedup ?? 0));
   return {
     rounds: Math.max(LEAST.rounds, rounds.length, before?.speedup.length ?? 0),
@@ -198,8 +198,8 @@ function LengthsFigure({ plot, style, data, asked, reach }: Wanted) {
   const between = Object.entries(replays).flatMap(([length, { interval }]) => (interval ? [{ x: speeds.x(Number(length)), interval }] : []));
   const edge = (end: 0 | 1) => between.map(({ x, interval }) => [x, speeds.y(interval[end])]);
   const then = before && { // as a dot on its own curves: where its time is not trusted, that is its estimate
-    length: before.draft_length, acceptance: before.acceptance.at(-1) ?? null,
-    speedup: (before.trusted ? before.speedup.at(-1) : before.lengths[before.draft_length - 1]?.[1]) ?? null,
+    length: before.named.draft_length, acceptance: before.acceptance.at(-1) ?? null,
+    speedup: (before.trusted ? before.speedup.at(-1) : before.lengths[before.named.draft_length - 1]?.[1]) ?? null,
   };
   const mark = markOf(data, asked);
   const looks = [asked.run || mark?.kind === "so_far" ? "accepted hollow" : "accepted", mark?.kind === "measured" ? "corrected" : "corrected hollow"];

@@ -50,7 +50,7 @@ export type RunPart = { replay: { why_not: string } | Replays, prompt: PromptPay
 /** The result in words. `speedup`: the measured one, null where it is not trusted. `interval`: 95 % of the speedup that `says` has */
 export type Result = { says: string, reason: string, same: string, trusted: boolean, speedup: number | null, interval: [number, number] | null, where: string };
 /** The run that the one on screen is compared with, and what both are called. */
-export type Compared = ComparedPayload & { draft_length: number, names: { run: string, before: string } };
+export type Compared = ComparedPayload & { names: { run: string, before: string } };
 
 /** Everything the stage shows of one run. */
 export interface StagePayload extends Omit<StageState, "result" | "before">, ReturnType<typeof howOf>, RunPart { result?: Result; before?: Compared }

@@ -15,7 +15,7 @@ const SHOWN = 3; // of a token's candidates
 /** Everything the stage shows of a run, finished or not: what its trace says, and what only the server knows. */
 export function drawnRun(sent: SentStage): StagePayload {
   const { run, before, ...state } = sent;
-  const compared = before && { ...before, draft_length: before.run.trace.settings.draft_length, names: { run: nameOf(run, before.run), before: nameOf(before.run, run) } };
+  const compared = before && { ...before, names: { run: nameOf(run.named, before.named), before: nameOf(before.named, run.named) } };
   return { ...state, ...howOf(run, state.running), ...partOf(sent), result: resultOf(sent), before: compared };
 }
 

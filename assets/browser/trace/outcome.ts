@@ -6,8 +6,8 @@ import { sayer } from "../shared/fill.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { breakEven } from "../shared/theory.js";
 import { countsOf } from "./rounds.js";
-import { draftName, shortName } from "./words.js";
-import type { ResultPayload, SentRun, SentStage, Trace, Verdict } from "../dist/payloads.js";
+import { shortName } from "./words.js";
+import type { ResultPayload, RunName, SentStage, Trace, Verdict } from "../dist/payloads.js";
 import type { Result } from "./drawn.js";
 
 const say = sayer(RESULT);
@@ -80,17 +80,15 @@ export function endsOf(interval: [number, number] | null) {
 }
 
 /** A run's draft and draft length, and what else is not as in the `other` run. */
-export function nameOf({ trace, words, manner }: SentRun, { trace: other, manner: otherManner }: SentRun) {
-  const { settings, target, prompt, created } = trace;
-  const elsewhere = trace.recorded_on.machine !== other.recorded_on.machine;
+export function nameOf(run: RunName, other: RunName) {
   const parts = [
-    say("run", { draft: draftName(trace), length: settings.draft_length }),
-    target.name !== other.target.name && say("for_target", { target: shortName(target.name) }),
-    prompt.text !== other.prompt.text && say("prompt_words", { words }),
-    settings.temperature !== other.settings.temperature && say("at_temperature", { temperature: Number(settings.temperature.toPrecision(6)) }),
-    manner !== otherManner && manner,
-    settings.max_new_tokens !== other.settings.max_new_tokens && say("so_many_tokens", { number: settings.max_new_tokens }),
-    elsewhere && say(created < other.created ? "recorded_elsewhere" : "measured_here"),
+    say("run", { draft: run.draft, length: run.draft_length }),
+    run.target !== other.target && say("for_target", { target: shortName(run.target) }),
+    run.prompt !== other.prompt && say("prompt_words", { words: run.words }),
+    run.temperature !== other.temperature && say("at_temperature", { temperature: Number(run.temperature.toPrecision(6)) }),
+    run.manner !== other.manner && run.manner,
+    run.max_new_tokens !== other.max_new_tokens && say("so_many_tokens", { number: run.max_new_tokens }),
+    run.machine !== other.machine && say(run.created < other.created ? "recorded_elsewhere" : "measured_here"),
   ];
   return parts.filter(Boolean).join(", ");
 }
