@@ -204,7 +204,7 @@ class Visitor:
 
     def _see(self, delta: Delta) -> None:
         element = delta.new_element
-        kind, data = element.WhichOneof("type"), element.bidi_component.bytes
+        kind, data = element.WhichOneof("type") or "", element.bidi_component.bytes
         holds = kind == "bidi_component" and data.startswith(b'{"name"')  # what the tab holds for a page
         if kind in WIDGETS or holds:
             widget = getattr(element, kind).id
