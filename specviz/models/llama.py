@@ -159,29 +159,29 @@ class Llama:
         self, layer: Layer, index: int, x: Tensor, write: Write, rotation: tuple[Tensor, Tensor], bias: Tensor | None
     ) -> Tensor:
         """Each token's queries ask the keys of all it may see, and take their values in proportion (n, hidden)."""
-        texts = 1 if bias is None else len(bias)
-        heads = layer.queries_keys_values(x).view(texts, len(x) // texts, -1, self.size).transpose(1, 2)
-        both, values = torch.split(heads, [self.heads + self.kv_heads, self.kv_heads], 1)  # queries and keys; values
+        count, texts = x.size(0), 1 if bias is None else bias.size(0)
+        heads = layer.queries_keys_values(x).view(texts, count // texts, -1, self.size).transpose(1, 2)
+        both, values = heads.split_with_sizes((self.heads + self.kv_heads, self.kv_heads), 1)  # queries and keys
         if layer.query_norm is not None and layer.key_norm is not None:
-            queries, keys = torch.split(both, [self.heads, self.kv_heads], 1)
+            queries, keys = both.split_with_sizes((self.heads, self.kv_heads), 1)
             both = torch.cat((self._norm(queries, layer.query_norm), self._norm(keys, layer.key_norm)), 1)
-        queries, keys = torch.split(_rotate(both, rotation), [self.heads, self.kv_heads], 1)
+        queries, keys = _rotate(both, rotation).split_with_sizes((self.heads, self.kv_heads), 1)
         keys, values = write(index, keys, values)
         seen = F.scaled_dot_product_attention(
             queries,
             keys,
             values,
             attn_mask=bias,
-            is_causal=bias is None and len(x) > 1,
+            is_causal=bias is None and count > 1,
             enable_gqa=self.kv_heads < self.heads,
         )
-        return layer.attention_out(seen.transpose(1, 2).reshape(len(x), -1))
+        return layer.attention_out(seen.transpose(1, 2).reshape(count, -1))
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         """Divide by the root mean square (Zhang and Sennrich 2019): `F.rms_norm` in a third of its operators."""
         wide = x.float()  # bfloat16 has too few digits for the squares
         length = torch.linalg.vector_norm(wide, 2, -1, True)
-        divided = wide * torch.addcmul(self.eps, length, length, value=1 / len(weight)).rsqrt_()
+        divided = wide * torch.addcmul(self.eps, length, length, value=1 / weight.size(0)).rsqrt_()
         return divided.to(x.dtype).mul_(weight)
 
 
@@ -194,4 +194,4 @@ def _mlp(layer: Layer, x: Tensor) -> Tensor:
 def _rotate(heads: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     """Turn each pair of numbers (i, i + size / 2) of a head by its position's angle (Su et al. 2021)."""
     cos, sin = rotation
-    return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), sin)
+    return torch.addcmul(heads * cos, heads.roll(heads.size(-1) // 2, -1), sin)
