@@ -308,6 +308,8 @@ def test_an_interval_that_says_nothing_is_none() -> None:
     """Found: "2.97× 0.00× 297130.88×" of three repeats."""
     assert known(Gain.from_ratios([0.6, 0.7, 60.0])).interval is None
     assert known(Gain.from_ratios([1.1, 1.2, 1.4])).interval
+    against_itself = replace(make_bench({1: 1.01}, prompts=PROMPTS[:2]), against_itself=True)
+    assert "no interval" in conclusion(against_itself)[-1]  # found: "No pair of answers can be timed"
 
 
 EXTREME = [
