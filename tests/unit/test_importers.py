@@ -33,7 +33,7 @@ from tests.support.known import known
 from tests.support.records import FIXTURES, RECORDS, SYSTEM_OF, TEXT, FakeTokenizer, record, report
 from tests.support.strategies import refusal
 
-CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO = SYSTEM_OF
+CHAT, COMPLETION, LLAMA, LLAMA_CHAT, SGLANG, TRANSFORMERS, LM_STUDIO, *_ = SYSTEM_OF
 GIVEN = {"prompt": "Tell a story.", "target": "mine", "draft": "small", "temperature": 0.7}
 KNOWN, NOTHING = RecordOptions(tokenizer=FakeTokenizer()), RecordOptions()
 REFUSED = yaml.safe_load((FIXTURES / "records_refused.yaml").read_text("utf-8"))

@@ -129,7 +129,6 @@ def _gather_batches() -> Facts:
     return written(
         "batches", on=machine_in_words(study.recorded_on.machine),
         load="" if study.quiet else SAYS["uncontrolled"], checked=length + 1, alone=alone, together=together,
-        rise=together.verification.value / alone.verification.value,
     )  # fmt: skip
 
 

@@ -5,11 +5,12 @@ The figures that only answers name are computed here: of batches and experts, fo
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import log
+from math import ceil, log
 from statistics import stdev
 from typing import Literal
 from urllib.parse import urlencode
 
+from specviz.core.intervals import student_t
 from specviz.core.languages import cache_by_language
 from specviz.core.numbers import localize, percent
 from specviz.core.texts import AppTexts, Facts, NonEmptyText
@@ -34,7 +35,7 @@ CITED: dict[Cited, PublishedReport] = {**GAINS, "synthetic": REPORTS["synthetic"
 
 SAYS = page_texts("facts")
 PEERS: dict[PeerSystem, str] = {"ours": "ours", "llama.cpp": "llama", "transformers": "hf"}  # in names of figures
-NORMAL, SMALL_GAIN = 1.96, 1.05  # standard errors of a 95 % interval; a gain that is hard to see
+SMALL_GAIN = 1.05  # hard to see
 EXPERTS, CHOSEN, CHECKED = 8, 2, 5  # a mixture of experts for a sum: all, those of one token, tokens in a check
 
 
@@ -122,9 +123,9 @@ def gather_facts() -> Facts:
         facts[f"{name}_gain"] = written("peers", found=found.kinds["story"][system])["gain"]
 
     # on how many prompts the 95 % interval of a gain of 5 % leaves out 1, from the spread of each kind of text
-    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) for kind in swept_kinds()]
-    needed = [(NORMAL * spread / log(SMALL_GAIN)) ** 2 for spread in spreads]
-    facts |= written("enough", least=min(needed), most=max(needed))
+    spreads = [stdev(map(log, swept_speedups(kind, DRAFT_LENGTH))) / log(SMALL_GAIN) for kind in swept_kinds()]
+    needed = [(spread * student_t(ceil(4 * spread**2))) ** 2 for spread in spreads]  # t is about 2 of so many prompts
+    facts |= written("enough", least=min(needed), most=round(max(needed), -2))
 
     # one chat model and one draft, for an answer that repeats its prompt and one that does not
     facts["chat_model"] = story_trace(CHAT_RUNS[0]).target.name

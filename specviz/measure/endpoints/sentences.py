@@ -33,7 +33,8 @@ def conclusion(result: BenchResult, within: Within | None = None) -> list[str]:
             if gain.interval:
                 least, at = (gain.interval[1] / gain.interval[0]) ** 0.5, load.in_words
                 each.append(say("least_at", least=least, load=at, said=gain.shown))
-        told = say("against_itself", each="; ".join(each)) if each else say("too_few" if found.measured else "nothing", fewest=FEWEST_RATIOS)
+        none = say("too_few", fewest=FEWEST_RATIOS) if found.measured else say("nothing")
+        told = say("against_itself", each="; ".join(each)) if each else none
         return [*bench_warnings(found), asked, told]
     goodput = [_goodput(found, within)] if within else []
     return [*bench_warnings(found), asked, *speeds_in_words(found), *goodput, *details_in_words(found)]
