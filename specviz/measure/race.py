@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from statistics import geometric_mean, median
+from statistics import fmean, geometric_mean, median
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from specviz.core.csv_cells import csv_of
-from specviz.core.terms import Terms
+from specviz.core.terms import RoundTerms, Terms
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
@@ -49,17 +49,28 @@ def overall_verdict(laps: Sequence[Comparison]) -> Verdict:
 
 
 def pooled_terms(laps: Sequence[Comparison]) -> Terms | None:
-    terms = [found for lap in laps if (found := lap.terms)]
-    if not terms:
+    """Acceptance and rounds of all laps together; costs as in the middle lap. None: no lap has terms."""
+    known = [(lap.counts, found) for lap in laps if (found := lap.terms)]
+    if not known:
         return None
-    accepted = sum(lap.counts.accepted for lap in laps)
-    judged = accepted + sum(lap.counts.rejected for lap in laps)
+    terms = [found for _, found in known]
+    judged = [counts.accepted / found.alpha if found.alpha else counts.rejected for counts, found in known]
+    counted, rounds = None, [counts.rounds for counts, _ in known]
+    if own := [found.counted for found in terms if found.counted]:  # all or none: the settings are those of the race
+        nodes = [each.nodes for each in own if each.nodes is not None]
+        counted = RoundTerms(
+            tokens=fmean([each.tokens for each in own], rounds),
+            drafted=fmean([each.drafted for each in own], rounds),
+            verification=fmean([each.verification for each in own], rounds),
+            nodes=fmean(nodes, rounds) if nodes else None,
+        )
     return Terms(
-        alpha=accepted / judged,
+        alpha=sum(counts.accepted for counts, _ in known) / sum(judged),
         draft_length=max(found.draft_length for found in terms),
         cost_ratio=median(found.cost_ratio for found in terms),
         verification=median(found.verification for found in terms),
         overhead=median(found.overhead for found in terms),
+        counted=counted,
         of_rounds=geometric_mean(found.at_costs for found in terms),
     )
 

@@ -134,6 +134,9 @@ def test_what_a_race_says_draws_and_saves(
         assert race.parse_race(race.dump_race(each)) == laps
 
 
+SAME = ("alpha", "draft_length", "tokens", "steps", "speedup", "read")
+
+
 def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None:
     assert lap().ratios == pytest.approx([3.0, 2.0, 1.0])
     assert lap().speedup == pytest.approx(6 ** (1 / 3)), "the geometric mean of the ratios"
@@ -146,6 +149,11 @@ def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None
     assert terms.alpha == pytest.approx((3 + 5) / (3 + 5 + 1 + 2))
     assert known(race.pooled_terms([lap(), lap()])).of_rounds == pytest.approx(known(lap().terms).at_costs)
     assert race.pooled_terms([NO_DRAFT]) is None
+    for name in ("method-tree", "method-prompt-lookup", "method-small-model"):
+        run = story_trace(name)  # found: of trees and drafts that are not filled, other terms than its own
+        one = replace(lap(), speculative=run, plain=run)
+        twice, terms = known(race.pooled_terms([one, one])), known(one.terms)
+        assert [getattr(twice, each) for each in SAME] == pytest.approx([getattr(terms, each) for each in SAME])
     assert [paired.median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [
         2,
         3,
