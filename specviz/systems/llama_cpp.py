@@ -145,7 +145,7 @@ def steps(pieces: Sequence[Fields], given: RecordOptions) -> SystemReport:
     end = pieces[-1]
     build = first(piece.text("system_fingerprint") for piece in pieces) or ""
     prompt_ms = first(piece.inner("timings").number("prompt_ms") for piece in reversed(pieces))
-    inside = its[-1].accepted < its[-1].drafted and stopped_by != "length"
+    inside = stopped_by != "length" and any(step.accepted < step.drafted for step in its[-1:])
     prompt = end.value.get("prompt")
     return SystemReport(
         f"llama.cpp {build}".strip(),

@@ -203,6 +203,7 @@ class Another(FakeTokenizer):
 
 EQUAL = b'{"content": " a", "timings": {"predicted_n": 2, "predicted_ms": 9, "draft_n": 1, "draft_n_accepted": 1}}'
 STREAM = b"data: %b\n\ndata: [DONE]\n" % EQUAL
+NO_TOKEN = b'{"timings": {"predicted_n": 0, "draft_n": 4, "draft_n_accepted": 0}}\n'
 
 
 @pytest.mark.parametrize(
@@ -212,6 +213,7 @@ STREAM = b"data: %b\n\ndata: [DONE]\n" % EQUAL
         (record(TRANSFORMERS), "transformers", {}, "--tokenizer"),
         (record(LM_STUDIO), "lmstudio", {"tokenizer": Another()}, "makes 3 tokens"),
         (b"{}", "ollama", {}, "vllm, sglang, llama.cpp"),
+        (2 * NO_TOKEN, "llama.cpp", {}, "The record has no tokens."),  # found: an IndexError
         *((record(CHAT), "vllm", {field: "half \ud800"}, "valid string") for field in ("prompt", "target", "draft")),
     ],
 )
