@@ -13,6 +13,8 @@ from torch.nn.functional import pad
 
 from specviz.core.settings import DecodeSettings
 
+COLDEST = 1e-30  # of temperatures above 0: below it the quotients overflow, and the choice is the same
+
 
 class Sampler(Protocol):
     """How tokens are chosen. The draft and the target of a run share it."""
@@ -50,7 +52,7 @@ class Sampling:
 
     def scores(self, logits: Tensor) -> Tensor:
         """Probabilities after temperature, top-k and top-p, each row summing to 1."""
-        warped = logits / self._settings.temperature
+        warped = logits / max(self._settings.temperature, COLDEST)
         if self._settings.top_k is not None:
             warped = keep_top_k(warped, self._settings.top_k)
         if self._settings.top_p is not None and self._settings.top_p < 1:

@@ -284,3 +284,9 @@ def test_scores_are_the_probabilities_of_transformers_warpers(
     ours = Sampling(settings, torch.Generator()).scores(logits)
     assert torch.equal(ours, expected(logits, temperature, top_k, top_p))
     assert torch.equal(logits, before), "the logits stay as they are"
+
+
+def test_the_coldest_temperature_above_0_takes_the_most_probable_token() -> None:
+    """Found: at 1e-38 the probabilities were nan, and a run ended in a RuntimeError."""
+    scores = Sampling(DecodeSettings(temperature=5e-324), torch.Generator()).scores(LOGITS)
+    assert torch.equal(scores, torch.nn.functional.one_hot(LOGITS.argmax(-1), LOGITS.shape[-1]).float())
