@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.data.lessons.plans import find_plan
+from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.watch.watch_state import WatchState
 from tests.support.app_pages import opened, opened_in_app, visit
 from tests.support.known import known
@@ -54,6 +55,18 @@ def test_a_lesson_goes_from_page_to_page_and_a_step_of_the_story_is_still_one_of
         page.button(key=key).click().run()
     assert place(page) == "slow"
     assert place(opened_in_app("learn", lesson="round", part="story")) == "round"
+
+
+def test_a_lesson_leaves_what_other_pages_show_and_a_second_one_ends_in_a_view_that_has_the_menu() -> None:
+    page = opened_in_app("be_the_draft", seed="5")
+    for lesson in ("ten-minutes", "fifty-minutes"):
+        page.query_params = {"lesson": lesson}
+        page.switch_page("pages/watch.py").run()
+    page.button(key="lesson_leave").click().run()
+    assert visit(page).view == "full"
+    page.query_params = {}
+    page.switch_page("pages/be_the_draft.py").run()
+    assert visit(page).of(BeTheDraftState).plan.seed == 5
 
 
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}

@@ -100,8 +100,7 @@ def _enter(walk: Walk) -> None:
     elif screen.page == "be_the_draft" and visitor.of(BeTheDraftState).all_turns:
         # after a reload the browser tab still has the game
         new_game(visitor, visitor.of(BeTheDraftState).plan)
-    for came in visitor.came.values():
-        came.read = False
+    visitor.arrival(screen.page).read = False
     visitor.of(LearnState).seen = {}
 
 

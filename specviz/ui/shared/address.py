@@ -146,7 +146,9 @@ def present() -> None:
 
 def stop_presenting() -> None:
     """Back to the view before; to everything where the projector view came by a link."""
-    session().view = st.query_params[VIEW] = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
+    session().view = st.query_params[VIEW] = (
+        _one_of(CHOICES, session().left_view) or _one_of(CHOICES, remembered(COOKIE)) or "full"
+    )
 
 
 def projector_button(**options: Any) -> None:
