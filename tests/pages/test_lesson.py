@@ -8,9 +8,12 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.data.lessons.plans import find_plan
+from specviz.game.game import GamePlan
 from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.watch.watch_state import WatchState
-from tests.support.app_pages import opened, opened_in_app, visit
+from tests.support.app_pages import opened, opened_in_app, page_of, visit
+from tests.support.fake_service import FakeService
+from tests.support.fake_turns import a_turn
 from tests.support.known import known
 from tests.support.payloads import payload_of
 from tests.support.seen import seen, step, walk
@@ -67,6 +70,14 @@ def test_a_lesson_leaves_what_other_pages_show_and_a_second_one_ends_in_a_view_t
     page.query_params = {}
     page.switch_page("pages/be_the_draft.py").run()
     assert visit(page).of(BeTheDraftState).plan.seed == 5
+
+
+def test_a_moments_game_begins_without_the_candidates_of_another_one(service: FakeService) -> None:
+    page = opened_in_app("be_the_draft", mode="pick")
+    visit(page).of(BeTheDraftState).here = a_turn([" a"], 0, before="Of another text")
+    walked = page_of(session=visit(page), lesson="fifty-minutes", moment="5")
+    walked.switch_page("pages/be_the_draft.py").run()
+    assert visit(walked).of(BeTheDraftState).text == GamePlan(mode="pick").prompts[0].text
 
 
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
