@@ -93,6 +93,13 @@ def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link(hide: str
     assert (current.target, current.settings.temperature, current.settings.seed) == ("wren-base", 1, 1)
 
 
+def test_what_a_link_hides_stays_in_the_address_of_each_page() -> None:
+    pages = [opened_in_app(name, hide="menu", view="simple") for name in ("be_the_draft", "learn", "class", "watch")]
+    for page, key in zip(pages[2:], ("class_open", "tour"), strict=True):
+        page.button(key=key).click().run()
+    assert [page.query_params.get("hide") for page in pages] == ["menu"] * 4
+
+
 MINE = """
 title: Mine
 minutes: 4

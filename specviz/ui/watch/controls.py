@@ -171,7 +171,7 @@ def _show_again(watching: WatchState, run: ShownRun) -> None:
 
 def write_link(watching: WatchState) -> None:
     """The address says what reproduces the run on screen, and how much of it is shown."""
-    address.write_address(link_on_stage(watching) | address.view_in_link() | address.hidden_in_link())
+    address.write_address(link_on_stage(watching) | address.view_in_link())
 
 
 def fill_in_trace(form: Changes, trace: Trace) -> RunRequest | None:
