@@ -52,7 +52,7 @@ def outcome(function: StudentFunction, case: Arguments) -> Any:
     """What a call gives, or which error it raises; the arguments are copies, as a function may change them."""
     try:
         return function(*map(_copied, case))
-    except Exception as error:  # a student's function may do anything
+    except (Exception, SystemExit) as error:  # a student's function may do anything
         return Raised(type(error).__name__)
 
 

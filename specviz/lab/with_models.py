@@ -42,7 +42,7 @@ class StudentRule:
     def _asked(self, drafted: list[int], q: list[list[float]], p: list[list[float]]) -> tuple[int, int]:
         try:
             accepted, token = self._judge(drafted, q, p, self._uniform)
-        except Exception as error:  # a student's function may do anything
+        except (Exception, SystemExit) as error:  # a student's function may do anything
             raise InputError(f"judge ends in {type(error).__name__} with real models: {str(error)[:200]}.") from None
         return _whole(accepted, "accepted", len(drafted)), _whole(token, "token", len(p[0]) - 1)
 

@@ -8,8 +8,12 @@ from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz.data.lessons.plans import find_plan
+from specviz.game.game import GamePlan
+from specviz.ui.be_the_draft.turns import BeTheDraftState
 from specviz.ui.watch.watch_state import WatchState
-from tests.support.app_pages import opened, opened_in_app, visit
+from tests.support.app_pages import opened, opened_in_app, page_of, visit
+from tests.support.fake_service import FakeService
+from tests.support.fake_turns import a_turn
 from tests.support.known import known
 from tests.support.payloads import payload_of
 from tests.support.seen import seen, step, walk
@@ -56,6 +60,26 @@ def test_a_lesson_goes_from_page_to_page_and_a_step_of_the_story_is_still_one_of
     assert place(opened_in_app("learn", lesson="round", part="story")) == "round"
 
 
+def test_a_lesson_leaves_what_other_pages_show_and_a_second_one_ends_in_a_view_that_has_the_menu() -> None:
+    page = opened_in_app("be_the_draft", seed="5")
+    for lesson in ("ten-minutes", "fifty-minutes"):
+        page.query_params = {"lesson": lesson}
+        page.switch_page("pages/watch.py").run()
+    page.button(key="lesson_leave").click().run()
+    assert visit(page).view == "full"
+    page.query_params = {}
+    page.switch_page("pages/be_the_draft.py").run()
+    assert visit(page).of(BeTheDraftState).plan.seed == 5
+
+
+def test_a_moments_game_begins_without_the_candidates_of_another_one(service: FakeService) -> None:
+    page = opened_in_app("be_the_draft", mode="pick")
+    visit(page).of(BeTheDraftState).here = a_turn([" a"], 0, before="Of another text")
+    walked = page_of(session=visit(page), lesson="fifty-minutes", moment="5")
+    walked.switch_page("pages/be_the_draft.py").run()
+    assert visit(walked).of(BeTheDraftState).text == GamePlan(mode="pick").prompts[0].text
+
+
 NAMED = {"prompt": "prompt", "target": "target", "draft": "draft", "temperature": "temperature", "run": "again"}
 
 
@@ -67,6 +91,13 @@ def test_a_hidden_control_is_not_there_and_keeps_the_value_of_the_link(hide: str
         page.button(key="change_view").click().run()
     current = visit(page).of(WatchState).form.current
     assert (current.target, current.settings.temperature, current.settings.seed) == ("wren-base", 1, 1)
+
+
+def test_what_a_link_hides_stays_in_the_address_of_each_page() -> None:
+    pages = [opened_in_app(name, hide="menu", view="simple") for name in ("be_the_draft", "learn", "class", "watch")]
+    for page, key in zip(pages[2:], ("class_open", "tour"), strict=True):
+        page.button(key=key).click().run()
+    assert [page.query_params.get("hide") for page in pages] == ["menu"] * 4
 
 
 MINE = """

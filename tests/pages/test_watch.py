@@ -1,6 +1,7 @@
 """The Watch page by AppTest: at first, after a change, after bad input, in each view; the list of tries; a chat."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from syrupy.assertion import SnapshotAssertion
 from specviz.core.conversation import read_messages
 from specviz.core.request import RunRequest
 from specviz.core.settings import MAX_DRAFT_LENGTH
-from specviz.core.trace import Trace
+from specviz.core.trace import Trace, dump_trace
+from specviz.data.lessons.recorded_runs import story_trace
 from specviz.data.measured.first_run import first_trace
 from specviz.data.prompts.workloads import OWN_TEXT, find_preset
 from specviz.models.gguf_folder import TEMPLATE_FIELD
+from specviz.service.protocol import Run
 from specviz.ui.watch import files
 from specviz.ui.watch.tried import restore_list
 from specviz.ui.watch.watch_state import WatchState
@@ -188,6 +191,20 @@ def test_a_record_of_another_system_has_its_own_names_and_what_it_lacks_can_be_f
     monkeypatch.setattr(files, "system_of", None)  # the file is searched for its system once, not at each drawing
     page.run()
     assert page.selectbox(key="record_tokenizer").value == "wren-base"
+
+
+def test_a_file_starts_no_run_and_undo_goes_back_to_what_was_asked_for_last(
+    page: AppTest, service: FakeService
+) -> None:
+    for temperature in (0.5, 0.8):
+        page.slider(key="temperature").set_value(temperature).run()
+    trace = story_trace("sampled")
+    content = dump_trace(replace(trace, settings=replace(trace.settings, temperature=0.33333)))
+    page.get_by_key("trace_file").set_value(("run.json", content.encode(), "application/json")).run()
+    runs = [each.request.settings.temperature for each in service.commands if isinstance(each, Run)]
+    assert (runs, asked(page).settings.temperature) == ([0.5, 0.8], 0.3333)
+    page.button(key="undo").click().run()
+    assert asked(page).settings.temperature == 0.8
 
 
 def test_an_own_folder_is_in_the_menu_and_what_is_said_of_it_leaves_the_run_on_screen(

@@ -60,6 +60,7 @@ BONUS = "return len(drafted), pick(p[len(drafted)], uniform)"
         (VERIFY.replace(BONUS, "return len(drafted) + 1, 0"), "for accepted"),
         (VERIFY.replace(BONUS, "return len(drafted), -1"), "gives -1 for token"),
         (VERIFY.replace(BONUS, "return 0 / 0"), "ZeroDivisionError"),
+        (VERIFY.replace(BONUS, "exit()"), "SystemExit"),
         (VERIFY.replace(BONUS, "while True: pass"), "longer than 2 s"),
     ],
 )

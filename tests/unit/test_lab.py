@@ -71,7 +71,12 @@ def test_every_exercise_has_ten_mistakes_and_each_its_own_sentence() -> None:
 
 @pytest.mark.parametrize(
     ("body", "says"),
-    [("raise KeyError(3)", "ends in KeyError"), ("return 'all'", "gives 'all'"), ("return 1, 2, 3", "gives")],
+    [
+        ("raise KeyError(3)", "ends in KeyError"),
+        ("exit()", "ends in SystemExit"),
+        ("return 'all'", "gives 'all'"),
+        ("return 1, 2, 3", "gives"),
+    ],
 )
 @pytest.mark.parametrize("name", NAMES)
 def test_whatever_a_function_does_is_said(name: str, body: str, says: str, write: Write) -> None:

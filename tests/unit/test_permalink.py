@@ -47,6 +47,11 @@ def test_every_setting_is_written_and_a_preset_stands_for_its_own_prompt() -> No
         assert [getattr(opened(link)[0], field) for field in ("prompt", "preset")] == [prompt, own]
 
 
+def test_what_the_controls_hold_of_a_number_above_0_is_above_0() -> None:
+    asked = opened({"top_p": "0.00001", "temperature": "1e-300"})[0].fitted().request().settings
+    assert (asked.top_p, asked.temperature) == (0.0001, 0.0001)
+
+
 def test_an_empty_link_is_the_default_run_and_what_cannot_be_used_is_quoted_without_marks() -> None:
     same = {"prompt": DEFAULT.prompt, "preset": DEFAULT_PRESET.name}
     for nothing in ({}, {"embed": "true", "utm_source": "<script>"}, same):

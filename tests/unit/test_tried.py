@@ -111,6 +111,7 @@ def test_runs_of_before_a_reload_come_back_in_front_of_those_since(monkeypatch: 
     watching = watching_of(FORMULA)
     tried.restore_list(watching, f"{seven} {nine} {eight} {seven}")
     assert (watching.past.ids, watching.past.count, watching.past.gone) == ([seven, eight, "id1"], 3, 1)
+    watching.past.open(RUN)  # a file: it gets no number
     assert [run.shown.asked for run in tries(watching)[1:3]] == [REQUEST] * 2
     assert [run.number for run in tries(watching)] == [0, 1, 2, 3]
 

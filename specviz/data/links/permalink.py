@@ -132,8 +132,9 @@ class SettingsLink(_AllLink):
         return RunRequest.from_shown(prompt, self.target, self.draft, dict(self))
 
     def fitted(self) -> Self:
-        held = {name: round(value, 4) if isinstance(value, float) else value for name, value in self}
-        shown = unlocked(held)
+        # What is above 0 stays there: top_p must be, and a temperature of 0 is greedy.
+        rounded = {name: max(round(value, 4), 1e-4) for name, value in self if isinstance(value, float) and value > 0}
+        shown = unlocked(dict(self) | rounded)
         if shown["tree"] != NO_TREE:
             shown["tree"] = resize_tree(shown["tree"], shown["gamma"])
         return self.model_copy(update=shown)

@@ -97,11 +97,14 @@ def _enter(walk: Walk) -> None:
         asked = screen.last("view")
         visitor.view = next((view for view in VIEWS if view == asked), "projector")
         visitor.put(visitor.of(WatchState).begun_again())
-    elif screen.page == "be_the_draft" and visitor.of(BeTheDraftState).all_turns:
-        # after a reload the browser tab still has the game
-        new_game(visitor, visitor.of(BeTheDraftState).plan)
-    for came in visitor.came.values():
-        came.read = False
+    elif screen.page == "be_the_draft":
+        game = visitor.of(BeTheDraftState)
+        game.slot.reset()
+        if game.all_turns:
+            new_game(visitor, game.plan)
+        else:  # after a reload the browser tab still has the game
+            visitor.put(BeTheDraftState(name=game.name, before=game.before))
+    visitor.arrival(screen.page).read = False
     visitor.of(LearnState).seen = {}
 
 

@@ -33,7 +33,8 @@ def whole_query() -> dict[str, list[str]]:
 
 
 def write_address(link: Mapping[str, str | Sequence[str]]) -> None:
-    link = {**link, **language_in_link()}
+    """Have the address say this, and what every page's says: the language and what is hidden, for a reload."""
+    link = {**link, **language_in_link(), **({PARAMETER: written(hidden())} if hidden() else {})}
     wanted = {name: [value] if isinstance(value, str) else list(value) for name, value in link.items()}
     walk = session().walk
     if walk and walk.here:
@@ -81,11 +82,6 @@ def hidden() -> frozenset[str]:
 
 def is_hidden(name: str) -> bool:
     return name in hidden()
-
-
-def hidden_in_link() -> dict[str, str]:
-    """What the page's address says of it, so that a reload hides the same."""
-    return {PARAMETER: written(hidden())} if hidden() else {}
 
 
 def show_hidden() -> None:
@@ -146,7 +142,9 @@ def present() -> None:
 
 def stop_presenting() -> None:
     """Back to the view before; to everything where the projector view came by a link."""
-    session().view = st.query_params[VIEW] = session().left_view or _one_of(CHOICES, remembered(COOKIE)) or "full"
+    session().view = st.query_params[VIEW] = (
+        _one_of(CHOICES, session().left_view) or _one_of(CHOICES, remembered(COOKIE)) or "full"
+    )
 
 
 def projector_button(**options: Any) -> None:

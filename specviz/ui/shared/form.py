@@ -22,7 +22,7 @@ from specviz.data.texts import join_choices, page_texts
 from specviz.models import draft_menu as models
 from specviz.models.catalogue import PAIRS, Pair, catalogue_texts, weight_bytes
 from specviz.ui.session import Arrival, session
-from specviz.ui.shared.address import address, hidden_in_link, models_in, write_address
+from specviz.ui.shared.address import address, models_in, write_address
 from specviz.ui.shared.escaping import plain
 from specviz.ui.shared.persistent_widgets import Widget, draw, fresh_key, restore_widgets, set_widgets
 
@@ -344,7 +344,7 @@ class Form(Generic[Model]):
         """What the widgets hold now; the address says it too, once the visitor has chosen something."""
         asked = self._look()
         if self.came.acted and self.writes:
-            write_address({**asked.parameters(), **hidden_in_link()})
+            write_address(asked.parameters())
         return asked
 
     def _look(self) -> Model:

@@ -171,19 +171,18 @@ def _show_again(watching: WatchState, run: ShownRun) -> None:
 
 def write_link(watching: WatchState) -> None:
     """The address says what reproduces the run on screen, and how much of it is shown."""
-    address.write_address(link_on_stage(watching) | address.view_in_link() | address.hidden_in_link())
+    address.write_address(link_on_stage(watching) | address.view_in_link())
 
 
 def fill_in_trace(form: Changes, trace: Trace) -> RunRequest | None:
     """Set the controls to the settings of a trace from a file; None, with nothing set, where they cannot."""
     if request := request_of(trace):
-        form.current = request
-        FORM.take(RunLink.of(request))
+        change(form, request)
     return request
 
 
 def request_of(trace: Trace) -> RunRequest | None:
-    """What would run this again here; None where the controls cannot ask for it."""
+    """What would run this again here, as the controls hold it; None where they cannot ask for it."""
     if trace.imported or trace.drafter is None or not method_of(trace.drafter.kind).askable:
         return None
     if {trace.target.dtype, trace.drafter.dtype} - {"float32", None}:
@@ -192,7 +191,7 @@ def request_of(trace: Trace) -> RunRequest | None:
     link = link_of(request)
     models = address.models_in({name: [value] for name, value in link.items()})
     linked, problems = RunLink.read(link, context=models)
-    return request if not problems and linked.request() == request else None
+    return linked.fitted().request() if not problems and linked.request() == request else None
 
 
 def first_asked() -> RunRequest:

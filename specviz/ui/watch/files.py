@@ -68,7 +68,7 @@ def _open(watching: WatchState) -> None:
     except InputError as error:
         watching.file_problem = page_texts("shared")["file_refused"].format(problem=error)
         return
-    shown = recorded_run(trace, f"file-{file.file_id}-{watching.past.count}")
+    shown = recorded_run(trace, f"file-{file.file_id}-{watching.past.files}")
     asked = fill_in_trace(watching.form, trace)
     watching.past.open(trace)
     watching.open_recorded(replace(shown, linked=asked is not None))

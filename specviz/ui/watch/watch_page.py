@@ -64,8 +64,7 @@ def submit(watching: WatchState) -> None:
     form.again = False
     if came.acted and not form.problem and (again or request != watching.asked):
         watching.submit(request, fresh=again)
-        shown = address.view_in_link() | address.hidden_in_link()
-        address.write_address(link_of(request, watching.step) | shown)
+        address.write_address(link_of(request, watching.step) | address.view_in_link())
     elif "target" not in address.address() and (came.acted or watching.shown.run_id != FIRST):
         # another page was shown meanwhile, and the address lost what a reload needs
         controls.write_link(watching)

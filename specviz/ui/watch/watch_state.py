@@ -114,7 +114,8 @@ class Feed:
 @dataclass(slots=True)
 class PastRuns:
     finished: deque[ShownRun] = field(default_factory=lambda: deque(maxlen=MAX_RUNS))  # measured here
-    count: int = 0  # how many were finished, also those no longer in `finished`, or opened from a file
+    count: int = 0  # how many were finished, also those no longer in `finished`
+    files: int = 0  # how many were opened from a file
     asked_for: bool = False  # those that the browser tab held before a reload
     gone: int | None = None  # of those before a reload, how many are not here any more; None until they came back
     opened: Trace | None = None  # the one opened last
@@ -142,8 +143,7 @@ class PastRuns:
             self.finish(run)
 
     def open(self, trace: Trace) -> None:
-        self.opened, self.count = drop_candidates(trace), self.count + 1
-        self.opened_as = self.count
+        self.opened, self.opened_as, self.files = drop_candidates(trace), self.count, self.files + 1
 
 
 @dataclass(slots=True)

@@ -77,7 +77,7 @@ def known_runs(visitor: Session) -> KnownFigures:
     every = [*found, *begin.batch_starts(batches)]
     source = SAYS["last_recorded"].format(machine=recorded.recorded_on.machine)
     source, last = (SAYS["last_yours"], finished[-1]) if finished else (source, recorded)
-    return KnownFigures(finished, past.count, costs, measured, every, last, source)
+    return KnownFigures(finished, past.count + past.files, costs, measured, every, last, source)
 
 
 def show_gaps(known: KnownFigures) -> None:
