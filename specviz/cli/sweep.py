@@ -115,7 +115,7 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
                 file.add(row)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_go_on()) from None
-    except NoNodeLeft as error:
+    except (NoNodeLeft, OSError) as error:  # a full disk, for example
         raise InputError(f"{error}; {how_to_go_on()}") from None
     from specviz.measure.sweep.study import conclusions  # takes pandas, which only the end needs
 

@@ -76,7 +76,10 @@ def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
     assert result["conclusion"][-1].startswith("FOLDER/prompts.jsonl: Line 2 is left out: ")
 
 
-@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2)])
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2), (OSError(28, "The disk is full"), 2)],
+)
 def test_what_ends_early_says_how_to_go_on(
     stop: BaseException, status: int, compared: Compared, tmp_path: Path
 ) -> None:
