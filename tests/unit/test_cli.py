@@ -93,6 +93,7 @@ PLANNED = {
     "compare": (["wren-nano"], (1, 2, 4, 8), (0.0,), ("fixed",), 1),
     "compare --draft-length 3 --repeats 2 --temperature 0.7": (["wren-nano"], (3,), (0.7,), ("fixed",), 2),
     "compare --draft-lengths 5,2 --draft-schedule heuristic": (["wren-nano"], (5, 2), (0.0,), ("heuristic",), 1),
+    "sweep --draft-length 6": (["wren-nano"], (6,), (0.0,), ("fixed",), 1),
     "sweep --draft prompt-lookup --draft-lengths 2 --temperatures 0,1 --schedules fixed,heuristic": (
         ["wren-nano", "lookup"], (2,), (0.0, 1.0), ("fixed", "heuristic"), 1,
     ),
