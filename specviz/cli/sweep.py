@@ -100,7 +100,9 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     if options.plots:
         check_plots(options.plots)
 
-    cells, file = plan.cells(), SweepFile(options.csv)
+    if not (cells := plan.cells()):
+        raise InputError("Prompt lookup has no confidence to stop by: choose another schedule.")
+    file = SweepFile(options.csv)
     before = len(file.rows)
 
     def how_to_go_on() -> str:

@@ -59,6 +59,7 @@ BAD = {
         sweep SHORT --temperatures warm
         sweep SHORT --temperatures 0,99
         sweep SHORT --schedules fixed,wild
+        sweep --target wren-base --draft prompt-lookup --schedules confidence
         sweep SHORT --prompts -1""",
     "models": """
         run --target x/y.gguf --draft lookup --prompt a
