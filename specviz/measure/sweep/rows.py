@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a s
     import pandas as pd
 
 say, say_file = Sentences("sweep"), Sentences("sweep_files")
-_Text = Annotated[str, Field(min_length=1, max_length=200)]
+MOST_TEXT = 200  # characters of a name
+_Text = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 _AtLeast1 = Annotated[int, Field(ge=1, le=10**9)]
 _Rate = Annotated[float, Field(ge=0, le=1)]
