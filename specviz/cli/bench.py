@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from typer import Option
 
 from specviz import __version__
-from specviz.cli.options import ResultOptions, add_command, new_group
+from specviz.cli.options import ResultOptions, add_command, check_one_given, new_group
 from specviz.cli.output import StatusLine, note, print_line, print_table, status_line, write_file, write_json
 from specviz.cli.plots import check_plots, write_bench_plots
 from specviz.cli.sweep import WorkloadOptions, chosen_prompts, listed
@@ -105,17 +105,18 @@ def bench(options: BenchOptions) -> None:
         check_plots(options.plots)
     if options.csv and not options.csv.parent.is_dir():
         raise InputError(f"{options.csv} cannot be written: its folder does not exist.")
+    for name, given in (("with", options.with_), ("without", options.without)):
+        check_one_given(**{"show": options.show, "import": options.files, name: given or None, "aa": options.aa})
+    check_one_given(show=options.show, drafts=options.drafts or None)
     if options.aa:
         options = replace(options, with_=[options.aa], without=options.aa)
-    if options.files and options.with_:
-        raise InputError("--import reads files, and --with asks a server: give one of them.")
-    within, asked = _within(options.goodput), [options]
+    within, asked = _within(options.goodput), _benches(options, options.with_ or [""])
     if options.show:
         results = [bench_file.read_result(content_of(options.show, bench_file.MOST_MEGABYTES * 10**6))]
     elif options.files:
-        results = [import_files(*(content_of(path, bench_file.MOST_MEGABYTES * 10**6) for path in options.files))]
+        ours, plain = (content_of(path, bench_file.MOST_MEGABYTES * 10**6) for path in options.files)
+        results = [import_files(ours, plain, "".join(options.drafts or []))]
     elif options.with_:
-        asked = _benches(options, options.with_)
         results = [measure(each) for each in asked]
     else:
         raise InputError("Give --with URL and --without URL, or --import WITH WITHOUT.")

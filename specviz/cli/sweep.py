@@ -28,7 +28,7 @@ from specviz.cli.plots import check_plots, write_plots
 from specviz.core.drafters import canonical, typed_name
 from specviz.core.errors import InputError, NoNodeLeft
 from specviz.core.ray_address import check_ray, parse_ray_address
-from specviz.core.settings import DRAFT_SCHEDULES, MAX_DRAFT_LENGTH, SETTINGS, DecodeSettings, DraftSchedule
+from specviz.core.settings import DRAFT_SCHEDULES, SETTINGS, DecodeSettings, DraftSchedule
 from specviz.core.texts import join_choices
 from specviz.core.trace import Trace
 from specviz.core.verdict import compare_texts
@@ -62,15 +62,15 @@ class ManyOptions(ModelOptions, ResultOptions):
     """Of a command that measures several prompts; rows that the CSV file has are not measured again."""
 
     prompts_file: PromptsFile = None
+    draft_lengths: Annotated[
+        str | None, Option(metavar="G,G,...", help=f"draft lengths (default: --draft-length, or {DRAFT_LENGTHS})")
+    ] = None
     ray: Annotated[str | None, Option(metavar="ADDRESS", help=RAY)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(PromptOptions, ManyOptions):
     repeats: Annotated[int | None, Option(metavar="R", help=f"alternating repeats (default: {REPEATS_SAID})")] = None
-    draft_lengths: Annotated[
-        str | None, Option(metavar="G,G,...", help=f"with --prompts-file (default: --draft-length, or {DRAFT_LENGTHS})")
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,6 @@ class WorkloadOptions:
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions(ManyOptions, WorkloadOptions):
     draft: Annotated[list[str], Option(metavar="D", parser=canonical, help=f"{DRAFT}; can be given several times")]
-    draft_lengths: Annotated[str, Option(metavar="G,G,...", help="draft lengths")] = DRAFT_LENGTHS
     temperatures: Annotated[
         str | None, Option(metavar="X,X,...", help="temperatures (default: that of --temperature)")
     ] = None
@@ -101,7 +100,9 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
     if options.plots:
         check_plots(options.plots)
 
-    cells, file = plan.cells(), SweepFile(options.csv)
+    if not (cells := plan.cells()):
+        raise InputError("Prompt lookup has no confidence to stop by: choose another schedule.")
+    file = SweepFile(options.csv)
     before = len(file.rows)
 
     def how_to_go_on() -> str:
@@ -115,7 +116,7 @@ def measure_all(options: ManyOptions, plan: SweepPlan) -> None:
                 file.add(row)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_go_on()) from None
-    except NoNodeLeft as error:
+    except (NoNodeLeft, OSError) as error:  # a full disk, for example
         raise InputError(f"{error}; {how_to_go_on()}") from None
     from specviz.measure.sweep.study import conclusions  # takes pandas, which only the end needs
 
@@ -185,10 +186,15 @@ def prompts_of(path: Path) -> tuple[SweepPrompt, ...]:
     return file.prompts
 
 
-def draft_lengths(text: str) -> tuple[int, ...]:
-    lengths = listed("--draft-lengths", "whole numbers", text, int)
-    if not all(1 <= length <= MAX_DRAFT_LENGTH for length in lengths):
-        raise InputError(f"--draft-lengths must be from 1 to {MAX_DRAFT_LENGTH}, not {text!r}.")
+def draft_lengths(options: ManyOptions, settings: DecodeSettings, context: Context) -> tuple[int, ...]:
+    one = context.params["draft_length"]
+    check_one_given(draft_length=one, draft_lengths=options.draft_lengths)
+    if one is not None:
+        return (one,)
+    lengths = listed("--draft-lengths", "whole numbers", options.draft_lengths or DRAFT_LENGTHS, int)
+    if options.draft_lengths:
+        for length in lengths:
+            replace(settings, draft_length=length)  # InputError: there is no such length, or the tree has another
     return lengths
 
 
@@ -213,12 +219,10 @@ def compare(options: CompareOptions, settings: DecodeSettings, context: Context)
         return compare_one(options, settings)
     if options.json_schema or options.regex:
         raise InputError("--json-schema and --regex are for one prompt: leave out --prompts-file.")
-    given = context.params["draft_length"]
-    lengths = options.draft_lengths or (DRAFT_LENGTHS if given is None else str(given))
     plan = SweepPlan(
         prompts=prompts_of(options.prompts_file),
         pairs=(SweepPair(options.target, options.draft),),
-        draft_lengths=draft_lengths(lengths),
+        draft_lengths=draft_lengths(options, settings, context),
         temperatures=(settings.temperature,),
         schedules=(settings.draft_schedule,),
         settings=settings,
@@ -314,7 +318,7 @@ def print_comparison(comparison: Comparison) -> None:
     "sweep --target wren-base --draft wren-nano --prompts-file prompts.txt --draft-lengths 2,4,6 --plots figures",
     "sweep --target wren-base --draft wren-nano --csv sweep.csv --ray 10.0.0.5:6379",
 )
-def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
+def sweep(options: SweepOptions, settings: DecodeSettings, context: Context) -> None:
     """Measure workloads, drafts and settings against each other."""
     temperatures: tuple[float, ...] = (settings.temperature,)
     if options.temperatures is not None:
@@ -322,7 +326,7 @@ def sweep(options: SweepOptions, settings: DecodeSettings) -> None:
     plan = SweepPlan(
         prompts=tuple(chosen_prompts(options, WORKLOADS)),
         pairs=tuple(SweepPair(options.target, draft) for draft in dict.fromkeys(options.draft)),
-        draft_lengths=draft_lengths(options.draft_lengths),
+        draft_lengths=draft_lengths(options, settings, context),
         temperatures=temperatures,
         schedules=listed(
             "--schedules",

@@ -24,7 +24,7 @@ from specviz.cli.output import print_line, print_table, print_trace, status_line
 from specviz.core.files import content_of, text_of
 from specviz.core.judge import Interval
 from specviz.core.names import show_size
-from specviz.core.settings import DecodeSettings
+from specviz.core.settings import SETTINGS, DecodeSettings, parse_tree
 from specviz.core.trace import dump_trace, read_trace
 from specviz.models import catalogue
 from specviz.models.catalogue import ModelEntry, Pair, weight_bytes
@@ -91,15 +91,20 @@ def _sizes(what: ModelEntry | Pair) -> list[str]:
     "calibrate --target wren-base --draft wren-nano",
     "calibrate --target wren-base --draft wren-nano --tree 4,2,1 --json costs.json",
 )
-def calibrate(options: PairOptions, settings: DecodeSettings) -> None:
+def calibrate(
+    options: PairOptions,
+    tree: Annotated[str | None, Option(metavar=SETTINGS["tree"].metavar, help=SETTINGS["tree"].option_help)] = None,
+) -> None:
     """Measure c, v(k) and overhead on this machine."""
+    if tree is not None:
+        parse_tree(tree)  # one that is none is refused before anything is loaded
     with status_line() as status:
-        target, drafter = load_pair(options, settings, status)
+        target, drafter = load_pair(options, DecodeSettings(), status)
         from specviz.measure import calibration  # imports torch
         from specviz.models.loading import measure_dtypes
 
         status.show("measuring")
-        measured = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, settings.tree, drafter)
+        measured = calibration.calibrate(target, drafter.loaded, calibration.TREE_NODES, tree, drafter)
         costs, result = measured.costs, asdict(measured)
         result |= result.pop("costs")
         checks = {k: steps for k, steps in costs.verification.items() if k <= calibration.LONGEST_PASS}  # of chains

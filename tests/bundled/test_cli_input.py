@@ -52,9 +52,14 @@ BAD = {
         sweep SHORT --workload nonsense
         sweep SHORT --draft-lengths 1,x
         sweep SHORT --draft-lengths 1,99
+        sweep SHORT --draft-lengths 6,7 --tree 4,2,1
+        sweep SHORT --draft-lengths 1,2 --draft-length 2
+        calibrate PAIR --tree 4,x
+        calibrate PAIR --draft-length 2
         sweep SHORT --temperatures warm
         sweep SHORT --temperatures 0,99
         sweep SHORT --schedules fixed,wild
+        sweep --target wren-base --draft prompt-lookup --schedules confidence
         sweep SHORT --prompts -1""",
     "models": """
         run --target x/y.gguf --draft lookup --prompt a

@@ -116,11 +116,17 @@ REFUSED = {
     "there is no environment variable": [*HERE, *ASKED, "--key-env", "NO_SUCH_KEY"],
     "its folder does not exist": [*HERE, *ASKED, "--csv", "no/such/rows.csv"],
     "http://localhost:1/v1: nothing answers at localhost:1": [*HERE, *ASKED],
-    "--import reads files, and --with asks a server": [*HERE, "--import", "a", "b"],
+    "--import and --with cannot be given together": [*HERE, "--import", "a", "b"],
+    "--show and --with cannot be given together": [*HERE, "--show", "a"],
+    "--show and --without cannot be given together": ["--without", "http://localhost:3", "--show", "a"],
+    "--show and --import cannot be given together": ["--import", "a", "b", "--show", "a"],
+    "--with and --aa cannot be given together": [*HERE, "--aa", "http://localhost:3"],
+    "--show and --drafts cannot be given together": ["--show", "a", "--drafts", "b"],
     "no-file cannot be read": ["--import", "no-file", "b"],
     "--json - holds one bench": [*HERE, *HERE, "--without", "http://localhost:3", *ASKED, "--json", "-"],
     "Several --with are compared with the same --without": [*HERE, *HERE, *ASKED],
     "There are more --drafts than --with": [*HERE, *ASKED, "--drafts", "a", "--drafts", "b"],
+    "There are more --drafts than --with ": ["--import", "a", "b", "--drafts", "a", "--drafts", "b"],
     **{LIMITS + repr(wrong): [*HERE, *ASKED, "--goodput", wrong]
        for wrong in ("ttft=500", "ttft:5ms,ttft:6ms", "ttft:5ms,", "")},
     **{"--extra-body takes one JSON object" + " " * place: [*HERE, *ASKED, "--extra-body", wrong]

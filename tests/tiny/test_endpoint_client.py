@@ -19,6 +19,7 @@ from specviz.measure.endpoints.reading import BadAnswer, Lines
 from specviz.measure.endpoints.result import Answer, BenchSettings, Server
 from specviz.measure.sweep.plan import SweepPrompt
 from tests.support.endpoint_server import DONE, JSON, FakeServer, Reply, ending, event, page, run_async, running, said
+from tests.support.known import known
 
 T = TypeVar("T")
 Act = Callable[[Endpoint], Coroutine[Any, Any, T]]
@@ -239,12 +240,12 @@ def test_a_connection_that_the_server_had_closed_is_opened_again() -> None:
     assert server.dropped
 
 
-def test_a_server_that_asks_to_wait_is_waited_for() -> None:
-    replies = iter([Reply([b"{}"], 429, JSON | {"Retry-After": "0"})])
+def test_a_server_that_asks_to_wait_is_waited_for_and_its_answer_took_that_long() -> None:
+    replies = (sleep(0.2) or Reply([b"{}"], 429, JSON | {"Retry-After": "0"}) for _ in range(2))
     server = FakeServer()
     server.answer = lambda body: next(replies, None) or Reply(server.parts(body))
-    assert ask(server).tokens
-    assert len(server.asked) == 2
+    assert known(ask(server).first) > 0.4
+    assert len(server.asked) == 3
 
 
 ADDRESSES = {

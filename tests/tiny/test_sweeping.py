@@ -116,6 +116,13 @@ def test_whatever_changes_a_measurement_changes_its_key() -> None:
     assert (row.draft, row.key) == (PromptLookupDrafter().info.name, keys[-1]), "a row has the key of its cell"
 
 
+def test_a_model_whose_name_no_file_of_a_sweep_may_hold_is_refused_before_it_is_measured() -> None:
+    long = tiny_model(seed=1, name="x" * 201)
+    for models in ((long, DRAFT), (TARGET, long)):
+        with pytest.raises(InputError, match=r"^x{201}: it is longer than 200 characters\.$"):
+            next(sweep(PLAN.cells(), {PAIR: models}.__getitem__))
+
+
 def test_a_repeat_that_is_missing_is_measured_again() -> None:
     """Also where half a row of it is in a file: `test_tables_read.py`."""
     cells = replace(PLAN, prompts=PROMPTS[:2], pairs=(LOOKUP,), draft_lengths=(2,), repeats=3).cells()

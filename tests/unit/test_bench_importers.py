@@ -146,3 +146,5 @@ def test_a_true_pair_of_vllms_bench_has_its_own_figures(capsys: pytest.CaptureFi
     assert 1000 * sum(means) / 6 == pytest.approx(own["mean_tpot_ms"])  # the same definition
     assert main(["bench", "--import", *map(str, PAIR)]) == 0
     assert all(sentence in capsys.readouterr().out for sentence in conclusion(result)[:1])
+    assert main(["bench", "--import", *map(str, PAIR), "--drafts", "mine", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["with"]["drafts"] == "mine"

@@ -76,7 +76,10 @@ def test_rows_end_with_a_conclusion_and_name_what_was_left_out(
     assert result["conclusion"][-1].startswith("FOLDER/prompts.jsonl: Line 2 is left out: ")
 
 
-@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2)])
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [(KeyboardInterrupt(), 130), (NoNodeLeft("No node is left"), 2), (OSError(28, "The disk is full"), 2)],
+)
 def test_what_ends_early_says_how_to_go_on(
     stop: BaseException, status: int, compared: Compared, tmp_path: Path
 ) -> None:
@@ -90,6 +93,7 @@ PLANNED = {
     "compare": (["wren-nano"], (1, 2, 4, 8), (0.0,), ("fixed",), 1),
     "compare --draft-length 3 --repeats 2 --temperature 0.7": (["wren-nano"], (3,), (0.7,), ("fixed",), 2),
     "compare --draft-lengths 5,2 --draft-schedule heuristic": (["wren-nano"], (5, 2), (0.0,), ("heuristic",), 1),
+    "sweep --draft-length 6": (["wren-nano"], (6,), (0.0,), ("fixed",), 1),
     "sweep --draft prompt-lookup --draft-lengths 2 --temperatures 0,1 --schedules fixed,heuristic": (
         ["wren-nano", "lookup"], (2,), (0.0, 1.0), ("fixed", "heuristic"), 1,
     ),

@@ -1,6 +1,7 @@
 """What is read of a sweep's CSV and what is written of any: every refusal, every kind of cell, and the way back."""
 
 import math
+import resource
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -135,6 +136,20 @@ def test_a_file_goes_on_where_a_killed_sweep_stopped(tmp_path: Path) -> None:
     path.write_text(dump_frame(frame_of([ROW])[old]), newline="")
     assert SweepFile(path).rows == [replace(ROW, node=None)]
     assert path.read_text().split("\n")[0].rstrip("\r").split(",") == [*table.COLUMNS]
+
+
+def test_a_full_disk_takes_no_row_from_a_file(tmp_path: Path) -> None:
+    path, limits = tmp_path / "sweep.csv", resource.getrlimit(resource.RLIMIT_FSIZE)
+    whole = dump_frame(frame_of([a_row()])).encode()
+    for content in (whole, whole + b"half a ro", one().encode()):
+        path.write_bytes(content)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        try:
+            said = "" if content == whole and SweepFile(path).rows == [a_row()] else refusal(lambda: SweepFile(path))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert ("cannot be used for the sweep: [Errno 27]" in said) == (content != whole)
+        assert path.read_bytes() == content
 
 
 def test_two_texts_of_one_name_are_shown_apart() -> None:

@@ -5,6 +5,7 @@ A redirect is never followed, so a key goes to no other host. Sentences about a 
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -149,11 +150,12 @@ class Endpoint:
 
     async def listen(self, prompt: SweepPrompt) -> Lines:
         """What came of one answer, not read yet: reading takes time, and other answers may be under way."""
-        lines = Lines(self.settings.max_new_tokens)
+        lines, waited = Lines(self.settings.max_new_tokens), 0.0  # seconds: part of the answer's own time
         try:
             async with self._problems_in_words(WHOLE, f"its answer took longer than {WHOLE:.0f} s, and was ended"):
                 for tries_left in reversed(range(TRIES)):
                     lines = Lines(self.settings.max_new_tokens)
+                    lines.began -= waited
                     try:
                         await self._read_stream(self._body(prompt), lines)
                         break
@@ -164,6 +166,7 @@ class Endpoint:
                         if problem.wait is None or not tries_left:
                             raise
                         await asyncio.sleep(problem.wait)
+                        waited = time.perf_counter() - lines.began
         except BadAnswer as problem:  # a new one: what was raised would hold all that was being read
             lines.problem = BadAnswer(str(problem), problem.status, problem.wait)
         return lines

@@ -15,7 +15,7 @@ MOST_LOADS = 20
 Runs = Mapping[Side, ToolRun]  # of both files at one load
 
 
-def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
+def import_files(with_bytes: bytes, without_bytes: bytes, drafts: str = "") -> BenchResult:
     """The bench that two files of the same tool describe; InputError, one sentence, where they describe none."""
     files = dict[Side, list[ToolRun]]()
     for side, content in zip(SIDES, (with_bytes, without_bytes), strict=True):
@@ -54,7 +54,7 @@ def import_files(with_bytes: bytes, without_bytes: bytes) -> BenchResult:
         "a machine that the files do not name",
         # No file says the temperature: texts are compared as if it were 0.
         bench_file.BenchSettings(min(most, bench_file.MAX_TOKENS), 0.0, 0, 1, under_way, "completions"),
-        bench_file.Server("", ours.model, system),
+        bench_file.Server("", ours.model, system, drafts=drafts),
         bench_file.Server("", plain.model, system),
         [bench_file.BenchPrompt(name, "", "") for name in list(prompts)[: bench_file.MAX_PROMPTS]],
         answers,

@@ -19,7 +19,8 @@ from specviz.decoding.drafters.choose import Loaded, own_model
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.compare import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import SweepCell, SweepPair, groups
-from specviz.measure.sweep.rows import MADE_BY, SweepRow, counted, spell
+from specviz.measure.sweep.prompt_files import say
+from specviz.measure.sweep.rows import MADE_BY, MOST_TEXT, SweepRow, counted, spell
 from specviz.models.devices import describe_machine
 from specviz.models.loaded_model import LoadedModel, chat_ids
 
@@ -94,9 +95,11 @@ def _prompt(models: Models, cell: SweepCell) -> str | list[int]:
 
 
 def made_by(models: Models) -> tuple[Any, ...]:
-    """What all rows of these models have in common, as `MADE_BY` names it."""
+    """What all rows of these models have in common, as `MADE_BY` names it. InputError: a file may not hold a name."""
     target, draft = models
     drafter = fit_drafter(target, draft, DecodeSettings()).info
+    if long := next((name for name in (target.name, drafter.name) if len(name) > MOST_TEXT), ""):
+        raise InputError(f"{long}: {say('too_long', most=MOST_TEXT)}")
     threads, machine = torch.get_num_threads(), describe_machine().machine
     return target.name, target.info.dtype, drafter.name, drafter.dtype, threads, machine
 

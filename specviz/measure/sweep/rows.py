@@ -18,7 +18,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from specviz.core.csv_cells import csv_of, marked, unmarked
 from specviz.core.drafters import spoken
 from specviz.core.errors import InputError
-from specviz.core.files import text_of
+from specviz.core.files import text_of, write_whole
 from specviz.core.metrics import count
 from specviz.core.numbers import localize
 from specviz.core.outside import MostItems
@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # every visitor's session needs this module; pandas, half a s
     import pandas as pd
 
 say, say_file = Sentences("sweep"), Sentences("sweep_files")
-_Text = Annotated[str, Field(min_length=1, max_length=200)]
+MOST_TEXT = 200  # characters of a name
+_Text = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
 _Count = Annotated[int, Field(ge=0, le=10**9)]
 _AtLeast1 = Annotated[int, Field(ge=1, le=10**9)]
 _Rate = Annotated[float, Field(ge=0, le=1)]
@@ -324,10 +325,13 @@ class SweepFile:
             content = text_of(path, MOST_BYTES) if path.exists() else ""
             known = _header(content, str(path)) if content else None
             # A sweep that was killed leaves half a row at the end.
-            content = content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))
-            self.rows = parse_rows(content, str(path))
-            upgraded = content if known == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
-            path.write_text(upgraded, encoding="utf-8", newline="")
+            whole = content[: content.rfind("\n") + 1] or dump_frame(frame_of([]))
+            self.rows = parse_rows(whole, str(path))
+            upgraded = whole if known == (COLUMNS, ",") else dump_frame(frame_of(self.rows))
+            if upgraded.startswith(content):
+                _append(path, upgraded.removeprefix(content))  # if only to find that it can be written
+            else:
+                write_whole(path.resolve(), upgraded.encode(), path.stat().st_mode)
         except OSError as error:
             raise InputError(f"{path} cannot be used for the sweep: {error}.") from error
 
@@ -337,6 +341,10 @@ class SweepFile:
 
     def add(self, row: SweepRow) -> None:
         if self._path:
-            with self._path.open("a", encoding="utf-8", newline="") as file:
-                file.write(dump_frame(frame_of([row]), header=False))
+            _append(self._path, dump_frame(frame_of([row]), header=False))
         self.rows.append(row)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
