@@ -154,7 +154,14 @@ def check(
     """Say what is right; status 1 where something is not, for programs that grade."""
     from specviz.lab.checking import check_file, exercise_files
 
-    found = {file: check_file(file, names or []) for file in exercise_files(what)}
+    found, refused = {}, list[str]()
+    for file in exercise_files(what):
+        try:
+            found[file] = check_file(file, names or [])
+        except InputError as error:  # the other files are checked all the same
+            refused.append(str(error))
+    if refused and not found:
+        raise InputError(" ".join(dict.fromkeys(refused)))
     marks = [{"file": str(file), **asdict(mark)} for file, marks in found.items() for mark in marks]
     right = sum(mark.right for marks in found.values() for mark in marks)
     if write_json(json, dumps({"right": right, "of": len(marks), "exercises": marks}, indent=2)):
@@ -165,6 +172,8 @@ def check(
             for mark in of_file:
                 if mark.state == "wrong":
                     print_line(f"\n{titles[mark.exercise]} ({mark.exercise}): {mark.says}")
+    if refused:
+        raise InputError(" ".join(refused))
     if right < len(marks):
         raise UnmetError(f"{right} of {len(marks)} exercises are right.")
 

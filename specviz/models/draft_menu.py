@@ -35,7 +35,7 @@ from specviz.models.gguf_folder import (
 
 SAYS = page_texts("models")
 DraftSource = Literal["smollm2", "catalogue", "hub", "folders"]
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+HUB_ID = re.compile(r"(?!.*(--|\.\.|\.git$))\b[\w.-]+\b/\b[\w.-]{1,96}\b", re.ASCII)  # as the Hub checks it
 WORDS: dict[str, frozenset[DraftSource]] = {
     "bundled": frozenset(),
     "smollm2": frozenset({"smollm2"}),

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from syrupy.assertion import SnapshotAssertion
 
+from specviz.data.links.permalink import MAX_SEED
 from specviz.game.game import PROMPTS, GamePlan, Offer
 from specviz.service.protocol import JobFailed, JobFinished, JobItem
 from specviz.ui.be_the_draft.turns import BeTheDraftState, choose
@@ -83,3 +84,6 @@ def test_a_game_goes_from_text_to_text_to_its_verdict_and_the_next_game(
     page.button(key="be_the_draft_other").click().run()
     now = visit(page.run()).of(BeTheDraftState)
     assert (now.plan.seed, now.name, now.all_turns, page.query_params["seed"]) == (4, "=Ada", [], "4")
+    page = played(BeTheDraftState(GamePlan(seed=MAX_SEED), place=PROMPTS))
+    page.button(key="be_the_draft_other").click().run()
+    assert visit(page).of(BeTheDraftState).plan.seed == 0

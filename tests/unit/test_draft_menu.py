@@ -68,7 +68,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "../..", "/etc", "a/b/c", "../x/y", "a/../b", "*/*", "a b/c", "é/x", "~/models", "a" * 5_000],
+    [
+        "",
+        ".",
+        "..",
+        "../..",
+        "/etc",
+        "a/b/c",
+        "../x",
+        "a--b/c",
+        "../x/y",
+        "a/../b",
+        "*/*",
+        "a b/c",
+        "é/x",
+        "~/models",
+        "a" * 5_000,
+    ],
 )
 def test_what_is_no_hub_id_leads_nowhere(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "hub").mkdir()

@@ -109,6 +109,10 @@ def test_the_file_that_students_get_has_every_exercise_and_nothing_is_written_ye
     read = [str(folder / name) for name in ("exercises.py", "second.py")]
     assert [line for line in out.splitlines() if ".py" in line] == read
     assert (out.count("· not written"), out.count("✓ right")) == (8, 8)
+    (folder / "first.py").write_text("def judge(\n")
+    assert main(["lab", "check", str(folder)]) == 2
+    out, err = capsys.readouterr()
+    assert ("second.py" in out, "first.py is no Python" in err) == (True, True), "before: no file was checked"
     assert main(["lab", "check", str(tmp_path)]) == 2
     assert "There is no file with exercises in" in capsys.readouterr().err
 
@@ -126,7 +130,7 @@ def test_marks_for_programs_that_grade(write: Write, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.count("✓ right") == 1
 
 
-ENDLESS = "    while True:\n        try:\n            x = 1\n        except Exception:\n            pass\n"
+ENDLESS = "    while True:\n        try:\n            sum(range(999))\n        except:\n            pass\n"
 
 
 def test_a_function_or_a_file_that_never_ends_is_stopped(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

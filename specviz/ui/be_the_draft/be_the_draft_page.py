@@ -253,7 +253,7 @@ def show_final(visit: Session) -> None:
     st.table(rows, hide_index=True)
     with st.container(key="be_the_draft_again_ways", horizontal=True):
         parts.button(SAYS["play_again"], "be_the_draft_again", new_game, visit, plan, type="primary")
-        other = plan.model_copy(update={"seed": plan.seed + 1})
+        other = plan.model_copy(update={"seed": (plan.seed + 1) % (MAX_SEED + 1)})
         parts.button(SAYS["other_texts"], "be_the_draft_other", new_game, visit, other)
     st.markdown(SAYS["for_class"])
     with st.container(key="be_the_draft_class", horizontal=True, vertical_alignment="bottom"):
