@@ -4,12 +4,10 @@ import re
 import runpy
 import signal
 import threading
-from _thread import interrupt_main
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from specviz.core.errors import InputError
@@ -26,7 +24,6 @@ EXERCISES: Sequence[Exercise] = (*FORMULAS, SamplingExercise(), LoopExercise())
 SECONDS = 20  # of one exercise
 SECONDS_OF_A_RUN = 300  # with real models, which must be loaded first, and 2,000 draws of three tokens
 MOST_BYTES = 1_000_000
-MODULE = "lab"  # the name of a student's file while it is run
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ def functions_in(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is larger than {MOST_BYTES // 10**6} MB.")
     try:
         with limited(SECONDS):
-            return runpy.run_path(str(path), run_name=MODULE)
+            return runpy.run_path(str(path), run_name="lab")
     except TooLong:
         raise InputError(f"{path} does not end by itself within {SECONDS} s.") from None
     except SyntaxError as error:
@@ -112,20 +109,13 @@ def limited(seconds: int) -> Iterator[None]:
         yield
         return
 
-    rung = False
-
-    def ring(_: int, frame: FrameType | None) -> None:
-        """Raise here; then, as a student's `except` may catch that, at each next step of the student's file."""
-        nonlocal rung
-        if not rung or (frame is not None and frame.f_globals["__name__"] == MODULE):
-            rung = True
-            for _ in map(interrupt_main, [alarm]):  # no call: this function itself would be interrupted
-                raise TooLong
+    def ring(*_: object) -> None:
+        raise TooLong
 
     before: Callable[..., Any] | int | None = signal.signal(alarm, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    signal.alarm(seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.alarm(0)
         signal.signal(alarm, before)
