@@ -17,6 +17,7 @@ from specviz.core.theory import verification_steps
 from specviz.core.trace import Autoregressive, Round, Trace
 
 CONFIDENCE = 0.95
+SHORTEST = 1e-9  # seconds; no clock measures less
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,16 +219,17 @@ def costs(trace: Trace) -> Costs | None:
     if not trace.autoregressive or not trace.autoregressive.seconds_per_token or not drafting or not trace.timed:
         return None
     step = median(trace.autoregressive.seconds_per_token)
-    if not step:
-        return None
     verify_seconds: dict[int, list[float]] = defaultdict(list)
     for round in trace.rounds:
         verify_seconds[len(round.drafted) + 1].append(known_seconds(round.verify_seconds))
     repeated = {k: seconds for k, seconds in verify_seconds.items() if len(seconds) > 1}
+    checks = {k: median(seconds) for k, seconds in sorted((repeated or verify_seconds).items())}
+    if min(step, *checks.values()) < SHORTEST:
+        return None
     return Costs(
         step_seconds=step,
         cost_ratio=median(known_seconds(round.draft_seconds) / round.depth for round in drafting) / step,
-        verification={k: median(seconds) / step for k, seconds in sorted((repeated or verify_seconds).items())},
+        verification={k: seconds / step for k, seconds in checks.items()},
         overhead=median(known_seconds(round.overhead_seconds) for round in trace.rounds) / step,
     )
 

@@ -50,7 +50,7 @@ def explain_no_verdict(trace: Trace) -> str | None:
         return say_result("nothing_drafted")
     if trace.autoregressive is None:
         return say_result("not_alone")
-    if not metrics.speedup(trace):
+    if not metrics.speedup(trace) or not metrics.costs(trace):
         return say_result("no_times")
     return None
 

@@ -59,9 +59,11 @@ def test_the_interval_of_a_median_is_the_narrowest_that_holds_it_95_times_of_100
 
 def test_costs_and_speedups_that_were_not_measured_are_none() -> None:
     assert metrics.speedup(a_trace(rounds=[round_from(0, "a", "bonus", [0, 0, 0])])) is None
-    for plain in (None, Autoregressive([], []), Autoregressive([0.0] * 8, WRITTEN)):  # no steps, and too short ones
+    too_short = (Autoregressive([step] * 8, WRITTEN) for step in (0.0, 5e-324))
+    for plain in (None, Autoregressive([], []), *too_short):
         assert metrics.costs(a_trace(plain=plain)) is None
-    for rounds in ([], [ROUNDS[2]]):  # the second drafted nothing
+    unchecked = [replace(round, verify_seconds=0.0) for round in ROUNDS]
+    for rounds in ([], [ROUNDS[2]], unchecked):  # the second drafted nothing
         assert metrics.costs(a_trace(rounds=rounds)) is None
     live = replace(a_trace(plain=Autoregressive(STEPS[:5], WRITTEN[:5])), output=Output(WRITTEN, "", None))
     assert [speedup for _, speedup in metrics.running(live)] == [pytest.approx(32 / 14), None, None, None], "yet"

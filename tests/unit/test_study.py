@@ -93,6 +93,7 @@ SWEEPS: dict[str, list[SweepRow]] = {
     "no chain of a fixed length": [a_row(constrained=True), a_row(draft_schedule="heuristic")],
     "costs of chains alone": [a_row(), a_row(constrained=True, draft_seconds=9.0), row_at("story", 4, 1.5, tree="2,2")],
     "prompt lookup": [LOOKUP, replace(LOOKUP, workload="prose", rounds=29, verify_seconds=0.32, speedup=0.30 / 0.32)],
+    "checks without a time": [a_row(verify_seconds=0.0)],
     "no draft": [UNDRAFTED, replace(UNDRAFTED, draft_schedule="heuristic")],
     "greedy and temperature 1": [
         row_at("random", 4, 1.5, repetition=0.6), row_at("random", 4, 1.6, number=2, repetition=0.6),

@@ -206,6 +206,7 @@ RUNS: dict[str, Trace] = {
     "another text": replace(FAST, autoregressive=replace(PLAIN, token_ids=[1] * 3 + [2] * 42)),
     "a longer text": replace(FAST, autoregressive=replace(PLAIN, token_ids=PLAIN.token_ids[:20])),
     "without a draft": replace(FAST, drafter=None),
+    "checks without a time": replace(FAST, rounds=[replace(round, verify_seconds=0.0) for round in FAST.rounds]),
     # Found on a busy machine: "helps, 2.34×: 58 % are accepted, and speculation pays above 59 %".
     "no cause": in_turns(POOR, plain_step=1.12 * STEP),
     "slow steps": in_turns(plain_step=2.2 * STEP, slow=(2.2,) * 8),

@@ -15,7 +15,7 @@ import pandas as pd
 
 from specviz.core.intervals import interval_of_ratios, student_t
 from specviz.core.judge import LOOKS, UNTOLD, judge, least_check
-from specviz.core.metrics import Costs
+from specviz.core.metrics import SHORTEST, Costs
 from specviz.core.numbers import times
 from specviz.core.texts import Sentences, join_choices
 from specviz.core.theory import break_even_acceptance
@@ -186,6 +186,8 @@ class Study:
             return None
         step = float((its["autoregressive_seconds"] / its["plain_tokens"]).median())
         checks: Any = (its["verify_seconds"] / its["rounds"]).groupby(its["draft_length"]).median().to_dict()
+        if min(step, *checks.values()) < SHORTEST:
+            return None
         return Costs(
             step_seconds=step,
             cost_ratio=float((its["draft_seconds"] / its["drafted"]).median()) / step,
