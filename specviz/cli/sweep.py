@@ -241,7 +241,7 @@ def compare_one(options: CompareOptions, settings: DecodeSettings) -> None:
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure import compare
 
-        constraint = make_constraint(target, drafter.loaded, grammar, prompt) if grammar else None
+        constraint = make_constraint(target, grammar, prompt) if grammar else None
         comparison = compare.compare(target, drafter, prompt, settings, repeats, status.show, constraint)
     if write_json(options.json, json.dumps(comparison_json(comparison), indent=2)):
         print_comparison(comparison)

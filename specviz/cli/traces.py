@@ -159,7 +159,7 @@ def run(options: PromptOptions, settings: DecodeSettings) -> None:
         from specviz.decoding import make_constraint  # imports torch
         from specviz.measure.compare import run_both
 
-        constraints = [make_constraint(target, drafter.loaded, grammar, prompt) for _ in range(2)] if grammar else []
+        constraints = [make_constraint(target, grammar, prompt) for _ in range(2)] if grammar else []
         status.show("decoding, then calibrating")
         trace = run_both(target, drafter, prompt, settings, *constraints)
     if write_json(options.json, dump_trace(trace)):

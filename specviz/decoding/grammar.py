@@ -25,10 +25,8 @@ MASKS = 2 * MAX_DRAFT_LENGTH  # stored ones: the target needs the masks that the
 _TOKENS: WeakKeyDictionary[Tokens, dict[tuple[int, ...], LLTokenizer]] = WeakKeyDictionary()
 
 
-def make_constraint(
-    target: LoadedModel, draft: LoadedModel | None, grammar: Grammar, prompt: str | Sequence[int]
-) -> "GrammarConstraint":
-    """The constraint for one prompt. Runs of both decoders may share it, one after another, with any `draft`.
+def make_constraint(target: LoadedModel, grammar: Grammar, prompt: str | Sequence[int]) -> "GrammarConstraint":
+    """The constraint for one prompt. Runs of both decoders may share it, one after another, with any draft.
 
     The output and `grammar.opened`, the end of the prompt, are together what the grammar describes.
     """

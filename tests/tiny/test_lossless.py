@@ -91,7 +91,7 @@ def test_under_a_constraint_it_is_distributed_as_the_constrained_targets(drafter
     """A grammar, with drafts that agree and disagree; and a bare rule about ids, which nothing but a mask knows."""
     target, draft = lettered(2), lettered(1)
     pair = PromptLookupDrafter() if drafter == "lookup" else ModelDrafter(draft)
-    constraints: list[LogitsConstraint] = [make_constraint(target, draft, LANGUAGE, PROMPT), OddAndNew()]
+    constraints: list[LogitsConstraint] = [make_constraint(target, LANGUAGE, PROMPT), OddAndNew()]
     for constraint in constraints:
         settings = settings_of(drafter, rule)
         found = p_value_of_loop(target, pair, PROMPT, settings, runs=RUNS, constraint=constraint)

@@ -9,8 +9,9 @@ from specviz.core.drafters import PROMPT_LOOKUP
 from specviz.core.errors import InputError
 from specviz.core.settings import DecodeSettings
 from specviz.data.prompts.grammars import Grammar
-from specviz.data.prompts.workloads import CONSTRAINED, WORKLOADS
+from specviz.data.prompts.workloads import WORKLOADS, find_workload
 from specviz.measure.sweep.plan import SweepPair, SweepPlan, SweepPrompt, groups, plain_runs, workload_prompts
+from tests.support.known import known
 
 PAIR, LOOKUP = SweepPair("target", "draft"), SweepPair("target", PROMPT_LOOKUP)
 PROMPTS = (SweepPrompt("a", "a-1", "one"), SweepPrompt("b", "b-1", "two", Grammar("regex", "x")))
@@ -47,8 +48,8 @@ def test_each_workloads_first_prompt_comes_first() -> None:
     prompts = workload_prompts(WORKLOADS, 2)
     assert [prompt.workload for prompt in prompts] == 2 * [workload.name for workload in WORKLOADS]
     assert [prompt.name[-2:] for prompt in prompts] == 8 * ["-1"] + 8 * ["-2"]
-    grammars = [prompt.grammar for prompt in workload_prompts([CONSTRAINED], 1)]
-    assert grammars == [CONSTRAINED.prompts[0].grammar]
+    constrained = known(find_workload("constrained"))
+    assert [prompt.grammar for prompt in workload_prompts([constrained], 1)] == [constrained.prompts[0].grammar]
 
 
 def test_another_text_has_another_hash_and_an_impossible_setting_is_one_sentence() -> None:

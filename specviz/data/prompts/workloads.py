@@ -96,7 +96,7 @@ WORKLOADS = tuple(kind.named() for kind in workload_texts.read().content)  # at 
 CHAT_WORKLOADS = tuple(kind.named() for kind in chat_workload_texts.read().content)
 ALL_WORKLOADS = (*WORKLOADS, *CHAT_WORKLOADS)
 _WORKLOADS = {workload.name: workload for workload in ALL_WORKLOADS}
-STORY, CONSTRAINED = _WORKLOADS["story"], _WORKLOADS["constrained"]
+STORY = _WORKLOADS["story"]
 DEFAULT_PRESET = STORY.prompts[1]  # its first rounds have accepted and rejected tokens
 
 _PRESETS = {preset.name: preset for workload in ALL_WORKLOADS for preset in workload.prompts}

@@ -15,7 +15,7 @@ from specviz.core.settings import SETTINGS, DecodeSettings
 from specviz.core.steps import Steps, result_of
 from specviz.core.trace import Trace
 from specviz.decoding import Drafter, fit_drafter
-from specviz.decoding.drafters.choose import Loaded, own_model
+from specviz.decoding.drafters.choose import Loaded
 from specviz.decoding.grammar import make_constraint
 from specviz.measure.compare import PairedRuns, decode_seconds
 from specviz.measure.sweep.plan import SweepCell, SweepPair, groups
@@ -83,7 +83,7 @@ def _runs(models: Models, drafter: Drafter, cell: SweepCell) -> PairedRuns:
     """With a new constraint, which is made before its run is timed."""
     prompt, constraint = _prompt(models, cell), None
     if cell.constrained and cell.prompt.grammar is not None:
-        constraint = make_constraint(models[0], own_model(models[1]), cell.prompt.grammar, prompt)
+        constraint = make_constraint(models[0], cell.prompt.grammar, prompt)
     return PairedRuns(models[0], drafter, prompt, cell.settings, constraint)
 
 
