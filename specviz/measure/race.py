@@ -11,11 +11,12 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from specviz.core.csv_cells import csv_of
+from specviz.core.metrics import per_place_rate
 from specviz.core.terms import RoundTerms, Terms
 from specviz.core.trace import Trace
 from specviz.core.verdict import Verdict, verdict_of_ratios
 from specviz.data.prompts.workloads import workload_of
-from specviz.measure.paired import Comparison
+from specviz.measure.paired import Comparison, total
 
 MAX_PROMPTS = 8
 MAX_REPEATS = 20
@@ -54,7 +55,9 @@ def pooled_terms(laps: Sequence[Comparison]) -> Terms | None:
     if not known:
         return None
     terms = [found for _, found in known]
-    judged = [counts.accepted / found.alpha if found.alpha else counts.rejected for counts, found in known]
+    alpha = total(counts for counts, _ in known).per_judgement_rate
+    if laps[0].speculative.settings.tree:  # siblings are judged for one place
+        alpha = per_place_rate([round for lap in laps for round in lap.speculative.rounds])
     counted, rounds = None, [counts.rounds for counts, _ in known]
     if own := [found.counted for found in terms if found.counted]:  # all or none: the settings are those of the race
         nodes = [each.nodes for each in own if each.nodes is not None]
@@ -65,7 +68,7 @@ def pooled_terms(laps: Sequence[Comparison]) -> Terms | None:
             nodes=fmean(nodes, rounds) if nodes else None,
         )
     return Terms(
-        alpha=sum(counts.accepted for counts, _ in known) / sum(judged),
+        alpha=alpha or 0.0,
         draft_length=max(found.draft_length for found in terms),
         cost_ratio=median(found.cost_ratio for found in terms),
         verification=median(found.verification for found in terms),

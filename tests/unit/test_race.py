@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from specviz import DecodeSettings
-from specviz.core.metrics import Costs, Counts, count
+from specviz.core.metrics import Costs, Counts, count, per_place_rate
 from specviz.core.rounds import DraftedToken, EmittedToken, Round
 from specviz.core.trace import Autoregressive, DrafterInfo, ModelInfo, Output, PrefillSeconds, Prompt
 from specviz.core.verdict import mark_disturbed
@@ -24,6 +24,7 @@ from specviz.ui.race.lanes import lanes_data, slow_motion
 from specviz.ui.race.race_page import RaceEntry, RaceState, progress_line
 from specviz.ui.race.results import quality_sentence, rows, show_verdict, speedups_figure
 from specviz.ui.shared.job_slot import done_share
+from tests.support.both import round_from
 from tests.support.fake_service import FakeService
 from tests.support.fake_traces import run_of
 from tests.support.figures import lines_of, rounded
@@ -154,6 +155,9 @@ def test_speedups_counts_and_terms_are_pooled_over_repeats_and_prompts() -> None
         one = replace(lap(), speculative=run, plain=run)
         twice, terms = known(race.pooled_terms([one, one])), known(one.terms)
         assert [getattr(twice, each) for each in SAME] == pytest.approx([getattr(terms, each) for each in SAME])
+    tree, missed = story_trace("method-tree"), round_from(0, "r-1 r-1", "correction", [0.06, 0.2, 0.04])
+    laps = [replace(lap(), speculative=its, plain=tree) for its in (tree, replace(tree, rounds=[missed]))]
+    assert known(race.pooled_terms(laps)).alpha == per_place_rate([*tree.rounds, missed]), "siblings share a place"
     assert [paired.median_index(each) for each in ([3.0, 1.0, 2.0], [4.0, 1.0, 3.0, 2.0], [5.0], [1.0, 1.0])] == [
         2,
         3,
