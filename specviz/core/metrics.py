@@ -199,7 +199,7 @@ def running(trace: Trace) -> list[tuple[Counts, float | None]]:
     clock = autoregressive_clock(plain, total) if plain else []
     spent = accumulate(nan if round.seconds is None else round.seconds for round in trace.rounds)
     return [
-        (found, clock[found.emitted] / seconds if found.emitted < len(clock) and seconds > 0 else None)
+        (found, clock[found.emitted] / seconds if found.emitted < len(clock) and seconds >= SHORTEST else None)
         for found, seconds in zip(counts, spent, strict=True)
     ]
 
